@@ -16,7 +16,7 @@ from pathlib import Path
 
 from seeds import mean_sd, run_seed
 
-from regard.models.rnn_attention_config import PRESETS
+from regard.models.rnn_attention import PRESETS
 from regard.recipe.read import read_recipe
 from regard.report.table import Table
 

@@ -27,9 +27,9 @@ import torch
 from regard import Translator
 from regard.batch import EOS
 from regard.models.base import Model
-from regard.models.for_search import for_search
 from regard.models.transformer import PRESETS, Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.models.transformer_recorded import for_search
 from regard.search.batch_rows import SearchItem
 from regard.search.engine import Hypothesis, SearchRequest
 from regard.search.options import SearchOptions

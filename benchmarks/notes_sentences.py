@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
-from regard.explain.cutting import Head, cut, cut_output, heads_of, mean_log_prob
-from regard.explain.front import Explanation
+from regard.explain.ablation import Head, ablated, ablated_output, heads_of, mean_log_prob
+from regard.explain.explanation import Explanation
 from regard.report.table import Table
 from regard.translator import Translator
 
@@ -85,11 +85,11 @@ def row(translator: Translator, claim: NotesClaim) -> list[str]:
     model, pair = translator.bundle.model, [(source, trace.target_ids)]
     left = {}
     for one in heads_of(model):
-        with cut(model, [one]):
+        with ablated(model, [one]):
             left[one] = mean_log_prob(model, pair)
     costliest = min(left, key=left.__getitem__)
     cuts = {
-        one: cut_output(translator.bundle, source, trace.target_ids, [one], slots=trace.slots)
+        one: ablated_output(translator.bundle, source, trace.target_ids, [one], slots=trace.slots)
         for one in (head[0], costliest)
     }
     cells = [claim.source, found.translation, arrow, f"{head[0]} ({head[1]:.2f})"]

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from regard.batch import Batch, flat_batch
 from regard.course.grammar import generate
-from regard.layers.masks import causal_mask
+from regard.layers.attention import causal_mask
 from regard.layers.positions import sinusoids
 from regard.models.transformer import PRESETS, Transformer
 from regard.models.transformer_layers import TransformerConfig

@@ -23,8 +23,8 @@ from regard.bundle.bundle import Bundle
 from regard.data.text_files import read_lines
 from regard.doctor.rehearse import FixedLengthModel
 from regard.models.base import Model
-from regard.models.for_search import for_search
 from regard.models.table import ARCHITECTURES, make_model
+from regard.models.transformer_recorded import for_search
 from regard.search.engine import Ids, SearchRequest
 from regard.search.options import SearchOptions
 from regard.search.search import Capacity, search

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.batch import BOS, Batch
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.state import BatchState, per_row, repeat_rows
 
 V = 7
 
@@ -36,7 +36,7 @@ class Chain(Model):
         return Memory(src[:, :1].float()[..., None], mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> Rows:
-        return Rows(beams, repeated(self.tables[memory.states[:, 0, 0].long()], beams))
+        return Rows(beams, repeat_rows(self.tables[memory.states[:, 0, 0].long()], beams))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, Rows)

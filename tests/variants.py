@@ -19,9 +19,8 @@ from regard.models.ensemble import Ensemble
 from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import RnnAttentionConfig
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
+from regard.models.state import BatchState, per_row, repeat_rows
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.alignment_heads import AlignmentHeads
@@ -59,7 +58,7 @@ SMALL_CONVS2S = ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_
 
 CONVS2S: dict[str, Callable[[], Model]] = {
     "plain": lambda: ConvS2S(SMALL_CONVS2S, V, V, True),
-    "normalised": lambda: ConvS2S(replace(SMALL_CONVS2S, weight_norm=True, tie="none"), V, V, False),
+    "normalized": lambda: ConvS2S(replace(SMALL_CONVS2S, weight_norm=True, tie="none"), V, V, False),
     "wide": lambda: ConvS2S(replace(SMALL_CONVS2S, kernel=5, max_positions=12, tie="target"), V, V, False),
 }
 
@@ -179,7 +178,7 @@ class Blind(Model):
         return Memory(self.words(src) * mask[..., None], mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> BlindState:
-        return BlindState(beams, repeated(memory.states.sum(1) / memory.mask.sum(1, keepdim=True), beams))
+        return BlindState(beams, repeat_rows(memory.states.sum(1) / memory.mask.sum(1, keepdim=True), beams))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, BlindState)

@@ -29,7 +29,7 @@ from regard.device import pick_device
 from regard.files import write_atomically
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
-from regard.models.for_search import for_search
+from regard.models.transformer_recorded import for_search
 from regard.search.batch_rows import length_limit
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions

@@ -27,7 +27,7 @@ from regard.course.grammar.corpus import Example, generate
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import read_lines
 from regard.errors import InputError
-from regard.explain.aligners import Gold, read_gold
+from regard.explain.aligners import GoldAlignments, read_gold
 from regard.explain.alignment import aer, transpose
 from regard.explain.views import attention_links
 from regard.files import write_atomically
@@ -45,8 +45,8 @@ class KnownText:
 
     name: str
     words: WordsOf
-    dev: Gold
-    test: Gold
+    dev: GoldAlignments
+    test: GoldAlignments
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,14 @@ def rank(view: View) -> tuple[bool, int, int, str]:
     return view.head is not None, view.layer, view.head or 0, view.row
 
 
-def turned(gold: Gold) -> Gold:
+def turned(gold: GoldAlignments) -> GoldAlignments:
     pairs = [(target, source) for source, target in gold.pairs]
-    return Gold(pairs, [transpose(links) for links in gold.sure], [transpose(links) for links in gold.possible])
+    return GoldAlignments(
+        pairs, [transpose(links) for links in gold.sure], [transpose(links) for links in gold.possible]
+    )
 
 
-def some(gold: Gold, most: int | None) -> Gold:
+def some(gold: GoldAlignments, most: int | None) -> GoldAlignments:
     """At most so many lines, at equal distances."""
     return gold if most is None else gold.part(slice(0, None, max(1, -(-len(gold.pairs) // most))))
 
@@ -85,9 +87,9 @@ def embedded(most: int | None) -> KnownText:
     return KnownText(EMBEDDED, word_spans, dev, test)
 
 
-def gold_of(examples: Sequence[Example]) -> Gold:
+def gold_of(examples: Sequence[Example]) -> GoldAlignments:
     links: list[set[Link]] = [set(example.alignment) for example in examples]
-    return Gold([(example.src, example.tgt) for example in examples], links, links)
+    return GoldAlignments([(example.src, example.tgt) for example in examples], links, links)
 
 
 def hansards(folder: Path, most: int | None) -> KnownText | None:
@@ -116,7 +118,7 @@ def measure(folder: Path, gold: Path | None, most: int | None) -> Direction:
     return Direction(folder.name, dev, test)
 
 
-def rates_of(bundle: Bundle, gold: Gold, words: WordsOf) -> Rates:
+def rates_of(bundle: Bundle, gold: GoldAlignments, words: WordsOf) -> Rates:
     found = attention_links(bundle, gold.pairs, words)
     return {view: aer([links[view] for links in found], gold.sure, gold.possible) for view in found[0]}
 

@@ -54,7 +54,7 @@ _CLASSES = {
     "TranslateOptions": "regard.translation.options",
     "Translation": "regard.translation.translation",
     "Translator": "regard.translator",
-}  # imported when they are first used, because they take a while
+}  # imported when they are first used, because the import is slow
 
 
 def __getattr__(name: str) -> Any:
@@ -86,11 +86,11 @@ def load(
     *,
     through: str | None = None,
 ) -> Translator | TranslatorChain:
-    """The translator in a model folder or a run's folder (its best model); of several folders, their ensemble. Without
-    a path, or with a name such as "en-fr", a model that comes with the package. `device` is "auto", "cpu", "cuda",
-    "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which takes CTranslate2 on a CPU where
+    """Load the translator in a model folder or a run's folder (its best model); of several folders, their ensemble.
+    Without a path, or with a name such as "en-fr", a bundled model. `device` is "auto", "cpu", "cuda",
+    "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which uses CTranslate2 on a CPU where
     there is a converted model (docs/engines.md). With `through` the path is a pair of languages, such as "fr-de", and
-    what is loaded translates by way of a third one.
+    the result translates by way of a third one. Raises RegardError for a model that cannot be loaded.
 
     >>> import regard
     >>> regard.load(device="cpu").translate("The cat is on the mat.").text
@@ -141,9 +141,9 @@ def translate(
     engine: str = "auto",
     **options: Any,
 ) -> Translation | list[Translation]:
-    """A text, or several, into the language `to`, each by the translator in the box for its language: `source`, or what
-    is found in the text. Where there is none, `through="en"` takes two, by way of English. Other options are those of
-    `Translator.translate`.
+    """Translate a text, or several, into the language `to`, each with the bundled model for its language: `source`, or
+    the one identified from the text. Where there is no such model, `through="en"` uses two, by way of English. Other
+    options are those of `Translator.translate`. Raises InputError for an unknown language or option.
 
     >>> import regard
     >>> regard.translate("The cat is on the mat.", to="French", device="cpu").text

@@ -1,7 +1,7 @@
-"""`regard` and `python -m regard`: Ctrl-C ends the process without a traceback from its first moment on.
+"""`regard` and `python -m regard`: Ctrl-C ends the process without a traceback, also during imports.
 
-Garbage is not collected while modules are imported, which make none, nor at the end, when memory is given back anyway:
-both take a fifth of a short command's time. Commands switch the collector on.
+Garbage collection is off during imports and at the end of the process, where it frees nothing but takes a fifth of a
+short command's time. Commands enable it.
 """
 
 import gc

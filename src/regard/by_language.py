@@ -19,7 +19,7 @@ from regard.translation.options import checked_texts
 from regard.translation.translation import Translation
 from regard.translator import Translator, TranslatorChain
 
-KEPT = 8  # translators that stay loaded
+MAX_LOADED = 8  # translators that stay loaded
 
 
 class LanguageChoice:
@@ -62,16 +62,17 @@ def source_remark(choice: Choice) -> str:
     return "" if choice.sure else f"read as {name}, which is uncertain"
 
 
-@lru_cache(KEPT)
+@lru_cache(MAX_LOADED)
 def loaded(folders: tuple[Path, ...], device: str, engine: str) -> Translator | TranslatorChain:
-    """One translator, or several one after another; those that were used last stay loaded."""
+    """One translator, or a chain of several; the most recently used stay loaded."""
     if len(folders) == 1:
         return Translator.load(folders[0], device, engine)
     return TranslatorChain.load(folders, device, engine)
 
 
 def load_through(name: object, through: str, device: str, engine: str) -> TranslatorChain:
-    """The translators of a pair such as "fr-de", by way of a third language."""
+    """The translators of a pair such as "fr-de", by way of a third language. Raises InputError for another `name`, and
+    where there is a direct translator."""
     pair: Sequence[str] = name.split("-") if isinstance(name, str) else ()
     if len(pair) != 2:
         raise InputError(f'through is for a pair of languages, such as "fr-de", but was given with {name!r}')

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from regard.errors import InputError
 from regard.translation.chain import TextChain
@@ -18,12 +18,12 @@ from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
     from regard.bulk.chunks import TranslationCounts
-    from regard.explain.front import Explanation
+    from regard.explain.explanation import ExplainOptions, Explanation
     from regard.explain.word_alignment import WordAlignment
 
 
 class FileTranslation:
-    """Files in, files out, for a translator and for a chain of them."""
+    """`translate_file` of a translator and of a chain of translators."""
 
     def translate_file(
         self,
@@ -43,12 +43,13 @@ class FileTranslation:
         format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines
         columns     of a table or of records: what to translate
         report      a .jsonl with every sentence, its confidence and the reasons to doubt it
-        workers     processes that translate side by side; each loads the model. A script that uses them needs
+        workers     processes that translate in parallel; each loads the model. A script that uses them needs
                     `if __name__ == "__main__":`
-        restart     discard what a call that was stopped has left; otherwise the same call goes on where it was
-        lines_done  called with the number of lines that are done, and of all
+        restart     discard the result of an interrupted call; otherwise the same call resumes it
+        lines_done  called with the number of lines that are done, and the number of all lines
 
-        The output appears when all is done. It returns what was counted: texts, sentences, doubtful ones.
+        The output appears when all is done. Returns the number of texts, of sentences and of doubtful ones. Raises
+        InputError for a file or an option that cannot be used.
         """
         from regard.bulk.rows import OutputForm
         from regard.bulk.translate_file import FileJob, RunOptions, translate_file
@@ -74,27 +75,23 @@ class Translator(FileTranslation, TextTranslator):
     'Le chat est noir.'
 
     Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
-    thread, because torch's threads do not survive a fork.
+    thread, because a forked process does not have torch's threads.
     """
 
-    def explain(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        sentence: int | None = None,
-        beam: int | None = None,
-        nbest: int = 0,
-    ) -> Explanation:
+    def explain(self, text: str, target: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Translate a sentence, or take the given `target`, and keep all attention weights, ready to be shown:
-        `.grid()`, `.sheet()`, `.arcs(word)`. Of a text of several sentences, `sentence` chooses one, from 0; `nbest`
-        chooses a hypothesis of the search, 0 the best."""
-        from regard.explain.front import explain
+        `.grid()`, `.sheet()`, `.arcs(word)`.
+
+        sentence    index of a sentence of the text, from 0; needed where the text has several
+        beam        beam size, by default the model's own
+        nbest       which hypothesis of the search, 0 the best
+        """
+        from regard.explain.explanation import explain
 
         for given in (text, target):
             if not isinstance(given, str) and (given is text or target is not None):
                 raise InputError(f"explain takes one sentence and, if it is given, its target, but not {given!r}")
-        return explain(self, text, target, sentence=sentence, beam=beam, nbest=nbest)
+        return explain(self, text, target, **options)
 
     @overload
     def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...  # type: ignore[overload-overlap]
@@ -129,7 +126,7 @@ class TranslatorChain(FileTranslation, TextChain):
 
     @classmethod
     def load(cls, paths: Sequence[str | PathLike[str]], device: str = "auto", engine: str = "auto") -> TranslatorChain:
-        """The models in these folders, or of these names in the box, in this order."""
+        """The models in these folders, or the bundled models of these names, in this order."""
         made = cls([Translator.load(path, device, engine) for path in paths])
         made.load_options = {"paths": made.folders, "device": device, "engine": engine}
         return made
@@ -138,7 +135,7 @@ class TranslatorChain(FileTranslation, TextChain):
 def _load_again(
     kind: type[Translator] | type[TranslatorChain], options: dict[str, Any], number: int
 ) -> Translator | TranslatorChain:
-    """The same translator in worker `number`; with several GPUs each has its own."""
+    """Load a translator again in worker `number`; with several GPUs each has its own."""
     from regard.device import nth_device
 
     return kind.load(**options | {"device": nth_device(options["device"], number)})

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli.recipe_flags import parse_words
-from regard.models.rnn_attention_config import PRESETS, RnnAttentionConfig
+from regard.models.rnn_attention import PRESETS, RnnAttentionConfig
 from regard.recipe.read import read_recipe
 from support import load_script
 

@@ -14,14 +14,13 @@ import regard
 from regard.align.attention import View, word_attention
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import DecodeConfig
 from regard.bundle.folder import CHECKSUMS, PARTS
 from regard.errors import InputError
-from regard.explain.evidence import blanked_log_probs, evidence, source_in_words, target_shares
-from regard.explain.front import explain
-from regard.explain.gradients import gradient_times_input
-from regard.explain.interventions import BLANKS, Blank
+from regard.explain.evidence import blanked_log_probs, evidence, gradient_times_input, source_in_words
+from regard.explain.explanation import explain
+from regard.explain.sentence_pair import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
+from regard.text.words import subword_shares, word_spans
 from regard.training.job import fingerprint
 from regard.translation.options import TranslateOptions
 from regard.translation.prepare import Reader
@@ -156,7 +155,7 @@ def test_its_subwords_show_the_tag_only_when_asked(way_back: Bundle) -> None:
 
 
 def test_a_search_shows_what_a_forced_pass_shows(way_back: Bundle) -> None:
-    own = trace_sentence(way_back, FRENCH[2], search=DecodeConfig(3))
+    own = explain(way_back, FRENCH[2], beam=3).trace
     again = trace_sentence(way_back, FRENCH[2], own.target_ids)
     assert own.target == ENGLISH[2]
     for view, words in again.views().items():
@@ -176,7 +175,7 @@ def test_evidence_is_about_words_and_leaves_the_tag_in_its_place(pair: Path, way
     (target,) = plain.tokenizer.encode_target([ENGLISH[0]])
     ids, of_word = source_in_words(plain, FRENCH[0])
     source, shifted = [*plain.tokenizer.tag_ids(TAG), *ids], np.concatenate([[0], of_word + 1])
-    shares = target_shares(plain, target)
+    shares = subword_shares(plain.tokenizer.target_pieces(target), word_spans(plain.tokenizer.decode(target)))
     rows = blanked_log_probs(plain.model, source, target, shifted, 5, blank)[:, :-1] @ shares
     np.testing.assert_allclose(found.log_probs, rows[0], atol=1e-5)
     np.testing.assert_allclose(found.drops, (rows[0] - rows[2:]).T, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Journeys of real text through `regard translate` with the model in the box: paragraphs, what must survive, doubts."""
+"""Journeys of real text through `regard translate` with the bundled model: paragraphs, protected spans, doubts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_two_paragraphs_as_one_argument_keep_their_shape(call: Call) -> None:
     assert (empty, item) == ("", "  - Le chien dort.")
 
 
-def test_what_must_survive_does_and_the_report_says_so(call: Call, tmp_path: Path) -> None:
+def test_protected_spans_are_copied_and_reported(call: Call, tmp_path: Path) -> None:
     report = tmp_path / "why.jsonl"
     code, out, err = call("translate", "--device", "cpu", "--report", report, f"{PHONE} The cat is black.")
     assert (code, err) == (0, "")

@@ -144,14 +144,14 @@ def test_other_buckets(room: Path, call: Any, words: list[str]) -> None:
 
 
 def test_what_may_hurt_a_score_is_said(room: Path, call: Any) -> None:
-    (room / "tokenised").write_text("a b .\n" * 120)
-    _, out, err = call("bleu", "tokenised", "--ref", "tokenised")
+    (room / "tokenized").write_text("a b .\n" * 120)
+    _, out, err = call("bleu", "tokenized", "--ref", "tokenized")
     assert out.startswith("BLEU = 0.00")
-    assert "looks tokenised" in err
+    assert "looks tokenized" in err
     assert "no line has 4 tokens (the longest has 3)" in err
-    assert call("bleu", "tokenised", "--ref", "tokenised", "--quiet").err == ""
+    assert call("bleu", "tokenized", "--ref", "tokenized", "--quiet").err == ""
     assert (
-        "tokenised" not in call("bleu", "tokenised", "--ref", "tokenised", "--tokenize", "none").err.split(": ", 2)[2]
+        "tokenized" not in call("bleu", "tokenized", "--ref", "tokenized", "--tokenize", "none").err.split(": ", 2)[2]
     )
     (room / "holes").write_text("a b c d\n\n\n")
     (room / "whole").write_text("a b c d\na\nb\n")

@@ -1,4 +1,4 @@
-"""`regard translate --input page.html`: documents in, documents out, with the model in the box."""
+"""`regard translate --input page.html`: documents in, documents out, with the bundled model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tags(page: bytes) -> list[tuple[str, str | None]]:
     return sorted((str(node.tag), node.get("href")) for node in tree.iter())
 
 
-def test_a_page_with_the_model_in_the_box(call: Call, tmp_path: Path) -> None:
+def test_a_page_with_the_bundled_model(call: Call, tmp_path: Path) -> None:
     source, target = tmp_path / "page.html", tmp_path / "page.fr.html"
     source.write_text(PAGE)
     answer = call("translate", "--input", source, "--output", target, "--device", "cpu")

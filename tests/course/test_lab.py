@@ -20,7 +20,7 @@ from regard.course.lab import (
 )
 from regard.course.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
 from regard.errors import InputError
-from regard.explain.cutting import Head, cut, heads_of
+from regard.explain.ablation import Head, ablated, heads_of
 from regard.explain.trace import trace_sentence
 from regard.search.forced_decoding import forced_log_probs
 from regard.text.words import split_words
@@ -144,7 +144,7 @@ def test_a_whole_lab(translator: Translator) -> None:
     assert lab.plain == outcome(bundle, [PAIR])
     assert list(lab.effects.values()) == sorted(lab.effects.values(), reverse=True)
     assert lab.by_effect.heads == tuple(lab.effects)[:2]
-    with cut(bundle.model, lab.by_effect.heads):
+    with ablated(bundle.model, lab.by_effect.heads):
         assert lab.by_effect.outcome == outcome(bundle, [PAIR])
     assert len(lab.random) == 3
     assert lab.as_dict()["cut_by_effect"]["heads"] == [str(head) for head in lab.by_effect.heads]
@@ -154,7 +154,7 @@ def test_a_whole_lab(translator: Translator) -> None:
 def test_a_cut_is_a_cut_for_the_translations_too(translator: Translator) -> None:
     bundle = translator.bundle
     assert outcome(bundle, [PAIR]).sentences_right == 1  # from here on there may be a twin without hooks to search with
-    with cut(bundle.model, [head for head in heads_of(bundle.model) if head.kind == "cross"]):
+    with ablated(bundle.model, [head for head in heads_of(bundle.model) if head.kind == "cross"]):
         assert outcome(bundle, [PAIR]).sentences_right < 1  # a decoder that reads nothing of the source
     assert outcome(bundle, [PAIR]).sentences_right == 1
 

@@ -7,9 +7,10 @@ import pytest
 
 from regard.align.attention import View
 from regard.errors import InputError
-from regard.explain.arcs import arcs_of, find_word
+from regard.explain.explanation import explain
 from regard.explain.grid import trace_grid
-from regard.explain.trace import Trace, trace_sentence
+from regard.explain.heads import arcs_of, find_word
+from regard.explain.trace import Trace
 from regard.translator import Translator
 
 HEADS = [View(0, 0), View(0, 1)]
@@ -17,7 +18,7 @@ HEADS = [View(0, 0), View(0, 1)]
 
 @pytest.fixture(scope="module")
 def seen(translator: Translator) -> Trace:
-    return trace_sentence(translator.bundle, "The dog sees the cat.")
+    return explain(translator.bundle, "The dog sees the cat.").trace
 
 
 def test_a_row_and_a_column_of_each_head(seen: Trace) -> None:
@@ -25,19 +26,19 @@ def test_a_row_and_a_column_of_each_head(seen: Trace) -> None:
     assert arcs.word == 1
     for i, view in enumerate(HEADS):
         grid = trace_grid(seen, view, "encoder")
-        np.testing.assert_array_equal(arcs.looks_at[i], grid.values[1])
-        np.testing.assert_array_equal(arcs.looked_at_by[i], grid.values[:, 1])
-    np.testing.assert_allclose(arcs.looks_at.sum(axis=1) + arcs.hidden, 1, atol=1e-5)
+        np.testing.assert_array_equal(arcs.attends_to[i], grid.values[1])
+        np.testing.assert_array_equal(arcs.attended_by[i], grid.values[:, 1])
+    np.testing.assert_allclose(arcs.attends_to.sum(axis=1) + arcs.hidden, 1, atol=1e-5)
 
 
 def test_cross_attention_has_one_of_the_two(seen: Trace) -> None:
     grid = trace_grid(seen, HEADS[1])
     target = arcs_of(seen, "chien", HEADS, "cross")
-    assert (target.looked_at_by, target.others) == (None, grid.columns)
-    np.testing.assert_array_equal(target.looks_at[1], grid.values[1])
+    assert (target.attended_by, target.others) == (None, grid.columns)
+    np.testing.assert_array_equal(target.attends_to[1], grid.values[1])
     source = arcs_of(seen, "dog", HEADS, "cross", "source")
-    assert (source.looks_at, source.others) == (None, grid.rows)
-    np.testing.assert_array_equal(source.looked_at_by[1], grid.values[:, 1])
+    assert (source.attends_to, source.others) == (None, grid.rows)
+    np.testing.assert_array_equal(source.attended_by[1], grid.values[:, 1])
     assert "The dog" in source.title
 
 

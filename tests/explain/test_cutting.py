@@ -12,7 +12,7 @@ import torch
 import variants
 from regard.batch import flat_batch
 from regard.errors import InputError
-from regard.explain.cutting import Head, cut, cut_output, heads_of, importance, parse_head, random_heads
+from regard.explain.ablation import Head, ablated, ablated_output, heads_of, importance, parse_head, random_heads
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -50,7 +50,7 @@ def without_columns(model: Transformer, heads: list[Head]) -> Model:
 def test_zero_is_a_head_whose_output_matrix_is_zero(heads: list[Head], positions: str) -> None:
     model = sharp(replace(SMALL, positions=positions))
     before = model(BATCH)
-    with cut(model, heads):
+    with ablated(model, heads):
         found = model(BATCH)
         close(found.log_softmax(-1), stepwise(model, BATCH)[0])  # in translation too
         assert model.attention(BATCH).cross[0].shape == (2, 4, 4, 5)
@@ -62,7 +62,7 @@ def test_zero_is_a_head_whose_output_matrix_is_zero(heads: list[Head], positions
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_uniform_looks_everywhere_alike(kind: str) -> None:
     model, head = sharp(), Head(kind, 0, 1)  # type: ignore[arg-type]
-    with cut(model, [head], "uniform"):
+    with ablated(model, [head], "uniform"):
         maps = getattr(model.attention(BATCH), kind)[0]  # (B, H, queries, keys)
         close(model(BATCH).log_softmax(-1), stepwise(model, BATCH)[0])  # in translation too
     wanted = getattr(model.attention(BATCH), kind)[0]
@@ -82,12 +82,12 @@ def test_the_one_head_of_a_recurrent_model(make: object) -> None:
         torch.nn.init.normal_(parameter, std=0.4)
     before = model(BATCH)
     (head,) = heads_of(model)
-    with cut(model, [head]):
+    with ablated(model, [head]):
         weights = model.attention(BATCH).cross[0][1, 0]  # (T, S) of the second sentence: two words and EOS
         assert not torch.equal(model(BATCH), before)
     close(weights[:, :3], torch.full_like(weights[:, :3], 1 / 3))
     assert torch.equal(model(BATCH), before)
-    with pytest.raises(InputError, match='how must be "uniform"'), cut(model, [head], "zero"):
+    with pytest.raises(InputError, match='how must be "uniform"'), ablated(model, [head], "zero"):
         pass
     assert torch.equal(model(BATCH), before)
 
@@ -95,12 +95,12 @@ def test_the_one_head_of_a_recurrent_model(make: object) -> None:
 def test_an_error_within_restores_too() -> None:
     model = sharp()
     before = model(BATCH)
-    with pytest.raises(ZeroDivisionError), cut(model, HEADS):
+    with pytest.raises(ZeroDivisionError), ablated(model, HEADS):
         raise ZeroDivisionError
     assert torch.equal(model(BATCH), before)
     with (
         pytest.raises(InputError, match="no head cross:3:1 in this model"),
-        cut(model, [HEADS[0], Head("cross", 2, 0)]),
+        ablated(model, [HEADS[0], Head("cross", 2, 0)]),
     ):
         pass
     assert torch.equal(model(BATCH), before)
@@ -154,12 +154,12 @@ def test_the_new_output_of_a_trained_model(translator: Translator) -> None:
     every = heads_of(translator.bundle.model)
     ids = translator.tokenizer.encode_source([source]), translator.tokenizer.encode_target([target])
     pair = ids[0][0], ids[1][0]
-    nothing = cut_output(translator.bundle, *pair, [])
+    nothing = ablated_output(translator.bundle, *pair, [])
     assert (nothing["drop"], nothing["output"]) == (0, target)
-    all_cut = cut_output(translator.bundle, *pair, every)
+    all_cut = ablated_output(translator.bundle, *pair, every)
     assert all_cut["drop"] > 1
     assert all_cut["output"] != target
     whole = forced_log_probs(translator.bundle.model, *ids)[0].sum()
-    with cut(translator.bundle.model, every):
+    with ablated(translator.bundle.model, every):
         rest = forced_log_probs(translator.bundle.model, *ids)[0].sum()
     assert all_cut["drop"] == pytest.approx(whole - rest, abs=1e-4)

@@ -70,13 +70,13 @@ def test_an_edit_changes_its_place_and_what_comes_after(name: str) -> None:
 
 
 def test_uniform_weights_are_a_head_cut_to_uniform() -> None:
-    from regard.explain.cutting import Head, cut
+    from regard.explain.ablation import Head, ablated
 
     model = sharp("transformer")
     rows = {(1, 0, place): np.full(len(SOURCE) + 1, 2.0) for place in range(len(TARGET) + 1)}
     edited = EditedModel(model, checked_edits(model, rows, len(SOURCE) + 1))
     (found,) = forced_log_probs(edited, [SOURCE], [TARGET])
-    with cut(model, [Head("cross", 1, 0)], "uniform"):
+    with ablated(model, [Head("cross", 1, 0)], "uniform"):
         (wanted,) = forced_log_probs(model, [SOURCE], [TARGET])
     np.testing.assert_allclose(found, wanted, atol=1e-5)
 

@@ -15,8 +15,15 @@ from hypothesis import strategies as st
 import variants
 from regard.batch import flat_batch
 from regard.errors import InputError
-from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
-from regard.explain.gradients import gradient_times_input, source_tables
+from regard.explain.evidence import (
+    blanked_embeddings,
+    blanked_log_probs,
+    evidence,
+    gradient_times_input,
+    ranks,
+    spearman,
+)
+from regard.explain.hooks import embedding_tables
 from regard.explain.render.evidence_figure import evidence_output
 from regard.models.base import Model
 from regard.models.transformer_layers import TransformerConfig
@@ -67,14 +74,14 @@ def test_a_blank_changes_the_sentence_and_leaves_the_model_alone(name: str) -> N
     np.testing.assert_allclose(found[0], before, atol=1e-5)
     assert (np.abs(found[1:] - found[0]).max(axis=1) > 1e-7).all()
     assert (forced_log_probs(model, [SOURCE], [TARGET])[0] == before).all()
-    assert not any(table._forward_hooks for table in source_tables(model))
+    assert not any(table._forward_hooks for table in embedding_tables(model, "source"))
 
 
 def test_a_blanked_word_is_the_mean_of_all_embeddings() -> None:
     """The same as a token whose embedding is that mean."""
     model, spare = fresh("transformer"), 21
     found = blanked_log_probs(model, SOURCE, TARGET, OF_WORD, WORDS, "mean")
-    (table,) = source_tables(model)
+    (table,) = embedding_tables(model, "source")
     with torch.no_grad():
         mean = table.weight.mean(dim=0)
         table.weight[spare] = mean
@@ -85,9 +92,9 @@ def test_a_blanked_word_is_the_mean_of_all_embeddings() -> None:
 
 def test_hooks_go_even_when_something_breaks() -> None:
     model = fresh("transformer")
-    with pytest.raises(ZeroDivisionError), read_as_mean(model, torch.ones(1, 1, dtype=torch.bool)):
+    with pytest.raises(ZeroDivisionError), blanked_embeddings(model, torch.ones(1, 1, dtype=torch.bool)):
         raise ZeroDivisionError
-    assert not source_tables(model)[0]._forward_hooks
+    assert not embedding_tables(model, "source")[0]._forward_hooks
 
 
 # ------------------------------------------------------------------------------------------------ gradients
@@ -111,7 +118,7 @@ def test_gradient_times_input_is_the_slope_along_the_input(name: str) -> None:
                 wide[:, : by.shape[1]] = by
                 return read * wide
 
-            handles = [table.register_forward_hook(grow) for table in source_tables(model)]
+            handles = [table.register_forward_hook(grow) for table in embedding_tables(model, "source")]
             with torch.no_grad():
                 grown.append(token_log_probs(model, batch)[0, :-1].numpy() @ shares)
             for handle in handles:

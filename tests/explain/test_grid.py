@@ -9,14 +9,15 @@ from maps import hard
 from regard.align.attention import View
 from regard.errors import InputError
 from regard.explain.alignment import Trust
+from regard.explain.explanation import explain
 from regard.explain.grid import BOS, EOS, Grid, make_grid, trace_grid
-from regard.explain.trace import Kind, Trace, trace_sentence
+from regard.explain.trace import Kind, Trace
 from regard.translator import Translator
 
 
 @pytest.fixture(scope="module")
 def seen(translator: Translator) -> Trace:
-    return trace_sentence(translator.bundle, "The dog sees the cat.")
+    return explain(translator.bundle, "The dog sees the cat.").trace
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])

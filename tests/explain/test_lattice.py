@@ -10,15 +10,27 @@ import torch
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
-from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
+from regard.explain.lattice import START, Lattice, NodeFate, as_dict, lattice, path_to
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.engine import Hypothesis
 from regard.search.search import beam_search, greedy
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=1, tie="none")
 SOURCE = "The black cat sees me."
+
+
+def replayed(lattice: Lattice) -> list[Hypothesis]:
+    """The n-best list made again from the nodes alone."""
+    found = []
+    ends = [number for number, node in enumerate(lattice.nodes) if node.fate in ("finished", "cut off")]
+    for end in sorted(ends, key=lambda number: -lattice.nodes[number].score):
+        path = [lattice.nodes[number] for number in path_to(lattice.nodes, end)]
+        ids = tuple(node.token for node in path if node.token != EOS)
+        found.append(Hypothesis(ids, tuple(node.log_prob for node in path), lattice.nodes[end].score))
+    return found
 
 
 def restless(tokenizer: Tokenizer, seed: int, ends: float) -> Bundle:

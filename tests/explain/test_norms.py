@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.explain.norms import brought, norm_links, weighted_by_norms
-from regard.explain.views import attention_links
+from regard.explain.views import attention_links, norm_links, value_contributions, weighted_by_norms
 from regard.translator import Translator
 from support import LINES
 
@@ -15,7 +14,7 @@ def test_the_papers_definition() -> None:
     heads, target, source, size, width = 3, 2, 4, 5, 15
     weights = torch.rand(heads, target, source).softmax(-1)
     values, output = torch.randn(heads, source, size), torch.randn(width, heads * size)
-    each, together = weighted_by_norms(weights, brought(values, output))
+    each, together = weighted_by_norms(weights, value_contributions(values, output))
     for t in range(target):
         alone, summed = torch.zeros(heads, source), torch.zeros(source)
         for s in range(source):
@@ -37,8 +36,8 @@ def test_what_heads_bring_is_what_the_layer_adds(translator: Translator) -> None
         )
         record: list[torch.Tensor] = []
         wanted = attention(query, seen, record=record)
-        brings = brought(seen.value[0], attention.output.weight)
-        found = torch.einsum("hts,hsd->td", record[0][0], brings) + attention.output.bias
+        contributions = value_contributions(seen.value[0], attention.output.weight)
+        found = torch.einsum("hts,hsd->td", record[0][0], contributions) + attention.output.bias
     torch.testing.assert_close(found, wanted[0], rtol=1e-4, atol=1e-5)
 
 

@@ -9,15 +9,16 @@ import pytest
 
 from regard.align.attention import View
 from regard.explain.alignment import Trust
+from regard.explain.explanation import explain
 from regard.explain.grid import Grid
-from regard.explain.sheet import entropy, sheet_of
-from regard.explain.trace import Kind, trace_sentence
+from regard.explain.heads import entropy, sheet_of
+from regard.explain.trace import Kind
 from regard.translator import Translator
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
 def test_every_head_has_its_place(translator: Translator, kind: Kind) -> None:
-    seen = trace_sentence(translator.bundle, "The dog sees the cat.")
+    seen = explain(translator.bundle, "The dog sees the cat.").trace
     sheet = sheet_of(seen, kind, known={View(0, 1): Trust(0.25, "ten pairs")})
     assert [[t.view for t in layer] for layer in sheet.layers] == [
         [View(layer, head) for head in range(len(maps))] for layer, maps in enumerate(getattr(seen, kind))

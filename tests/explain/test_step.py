@@ -15,7 +15,7 @@ from regard.batch import flat_batch
 from regard.errors import InputError, RegardError
 from regard.explain import step
 from regard.explain.mechanisms import Query
-from regard.explain.step import numbers_of, step_numbers
+from regard.explain.step import query_numbers, step_numbers
 from regard.explain.trace import Kind
 from regard.models.base import Model
 from regard.models.moe import Moe, MoeConfig
@@ -57,7 +57,7 @@ def test_every_look_of_every_architecture_is_the_models_own(name: str) -> None:
             _, heads, queries, _ = weights.shape
             for head in range(heads):
                 for position in range(queries):
-                    numbers = numbers_of(model, SOURCE, TARGET, Query(kind, layer, head, position))
+                    numbers = query_numbers(model, SOURCE, TARGET, Query(kind, layer, head, position))
                     expected = weights[0, head, position].detach().double().numpy()
                     np.testing.assert_allclose(numbers.term("α"), expected, atol=1e-5)
                     assert max(numbers.differences.values()) <= 1e-5
@@ -68,7 +68,7 @@ def test_every_look_of_every_architecture_is_the_models_own(name: str) -> None:
 
 def test_the_terms_follow_from_one_another() -> None:
     """By hand from the printed terms alone: what a reader with a calculator would do."""
-    numbers = numbers_of(made("transformer"), SOURCE, TARGET, Query("decoder", 1, 1, 2))
+    numbers = query_numbers(made("transformer"), SOURCE, TARGET, Query("decoder", 1, 1, 2))
     q, k, v = (numbers.term(name) for name in ("q", "k", "v"))
     np.testing.assert_allclose(numbers.term("q·k"), [sum(a * b for a, b in zip(q, row, strict=True)) for row in k])
     np.testing.assert_allclose(numbers.term("÷√d"), numbers.term("q·k") / 8**0.5)
@@ -89,12 +89,12 @@ def test_nothing_is_shown_where_the_equation_is_not_the_models(monkeypatch: pyte
 
     monkeypatch.setattr(attention, "attend", undivided)
     with pytest.raises(RegardError, match="weights differ from the model's own by"):
-        numbers_of(made("transformer"), SOURCE, TARGET, Query())
+        query_numbers(made("transformer"), SOURCE, TARGET, Query())
 
 
 def test_a_model_is_as_it_was_afterwards() -> None:
     model = made("gnmt, four layers")
-    numbers_of(model, SOURCE, TARGET, Query())
+    query_numbers(model, SOURCE, TARGET, Query())
     assert not any(module._forward_hooks for module in model.modules())
 
 
@@ -109,18 +109,18 @@ def test_a_model_is_as_it_was_afterwards() -> None:
 )
 def test_what_is_not_there_is_refused(which: Query, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        numbers_of(made("transformer"), SOURCE, TARGET, which)
+        query_numbers(made("transformer"), SOURCE, TARGET, which)
 
 
 def test_kinds_that_a_model_lacks_are_refused() -> None:
     with pytest.raises(InputError, match="kind must be one of cross for this model, but is encoder"):
-        numbers_of(made("moe"), SOURCE, TARGET, Query("encoder"))
+        query_numbers(made("moe"), SOURCE, TARGET, Query("encoder"))
 
 
 def test_in_words(translator: Translator) -> None:
     (ids,) = translator.tokenizer.encode_target(["Le chat dort."])
     found = step_numbers(translator.bundle, "The cat sleeps.", ids, Query("decoder", 1, 0, 1))
-    assert found.asks.startswith("read ")
+    assert found.query_label.startswith("read ")
     assert found.keys[0] == "<bos>"
     assert len(found.keys) == len(found.numbers.term("α")) == len(ids) + 1
     assert step.as_dict(found)["terms"][0]["values"] == [round(x, 6) for x in found.numbers.term("x").tolist()]

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from regard.errors import InputError
-from regard.explain.render.tokens_output import tokens_output
-from regard.explain.tokens import LONGEST, as_dict, tokens_learnt, tokens_of_vocabulary
+from regard.explain.tokens import LONGEST, as_dict, tokens_learnt, tokens_of_vocabulary, tokens_output
 from regard.report.deliver import contents
 from regard.text.tokenizer import TextConfig, Tokenizer
 

@@ -1,5 +1,5 @@
-"""What is shown is what was looked at: a search's own maps, reordered with its beam, are those of a forced pass over
-what it found, for every architecture that looks."""
+"""Attention maps: those of a forced pass are those that a search had, reordered with its beam, for every architecture
+with attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.errors import BundleError, InputError
-from regard.explain.trace import checked_rows, forced_maps, searched_maps, trace_sentence
+from regard.explain.trace import checked_rows, forced_maps, trace_sentence
 from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.table import ARCHITECTURES, make_model
@@ -25,6 +25,7 @@ from regard.search.search import beam_search
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 from support import LINES
+from traced import searched_maps
 from variants import V, close, transformer
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3)
@@ -90,11 +91,11 @@ def test_the_beam_does_change_places() -> None:
 
 def test_a_capture_of_a_trained_model(translator: Translator) -> None:
     source, target = LINES[2]
-    own = trace_sentence(translator.bundle, source, search=DecodeConfig(5))
+    own = translator.explain(source, beam=5).trace
     (ids,) = translator.tokenizer.encode_target([target])
     again = trace_sentence(translator.bundle, source, ids)
     assert (own.target, own.how, again.how) == (target, "beam 5", "forced")
-    assert trace_sentence(translator.bundle, source, search=DecodeConfig(1)).how == "greedy"
+    assert translator.explain(source, beam=1).trace.how == "greedy"
     assert own.target_ids == again.target_ids
     assert len(own.source_pieces) == len(own.source_spans) + 1
     assert len(own.target_pieces) == len(own.target_spans) + 1
@@ -108,7 +109,7 @@ def test_a_capture_of_a_trained_model(translator: Translator) -> None:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_a_map_in_words_keeps_its_mass(kind: str, translator: Translator) -> None:
-    seen = trace_sentence(translator.bundle, "The small cat sleeps.", search=DecodeConfig(1))
+    seen = translator.explain("The small cat sleeps.", beam=1).trace
     found = seen.in_words(View(0, 1), kind)  # type: ignore[arg-type]
     np.testing.assert_allclose(found.weights.sum(axis=1) + found.eos_mass, 1, atol=1e-6)
     side = {"encoder": seen.source, "decoder": seen.target, "cross": seen.target}[kind]
@@ -116,7 +117,7 @@ def test_a_map_in_words_keeps_its_mass(kind: str, translator: Translator) -> Non
 
 
 def test_a_word_cannot_have_read_itself_before_it_is_said(translator: Translator) -> None:
-    seen = trace_sentence(translator.bundle, *LINES[2][:1], search=DecodeConfig(1))
+    seen = translator.explain(LINES[2][0], beam=1).trace
     before = seen.in_words(View(0), "decoder").weights
     after = seen.in_words(View(0, None, "having-read"), "decoder").weights
     assert (np.triu(before) == 0).all()
@@ -136,25 +137,22 @@ def test_rows_that_do_not_sum_to_one_are_refused(wrong: float) -> None:
 
 
 def test_what_is_not_there_is_said(translator: Translator, tokenizer: Tokenizer) -> None:
-    seen = trace_sentence(translator.bundle, "The cat sleeps.", search=DecodeConfig(1))
+    seen = translator.explain("The cat sleeps.", beam=1).trace
     with pytest.raises(InputError, match="layer must be from 0 to 1 for cross attention, but is 5"):
         seen.weights(View(5))
     with pytest.raises(InputError, match="head must be from 0 to 1"):
         seen.weights(View(0, 2))
-    with pytest.raises(InputError, match="nbest must be from 0 to 1, the hypotheses that the search found, but is 2"):
-        trace_sentence(translator.bundle, "The cat sleeps.", search=DecodeConfig(2), nbest=2)
     for architecture in ("rnn", "bytenet"):
         config = ARCHITECTURES[architecture].presets["tiny"]
         bundle = Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
-        for ids in (None, [4]):
-            with pytest.raises(InputError, match=f'"{architecture}" has none'):
-                trace_sentence(bundle, "The cat sleeps.", ids)
+        with pytest.raises(InputError, match=f'"{architecture}" has none'):
+            trace_sentence(bundle, "The cat sleeps.", [4])
 
 
 def test_a_recurrent_model_has_cross_attention_alone(tokenizer: Tokenizer) -> None:
     config = ARCHITECTURES["rnn-attention"].presets["tiny"]
     bundle = Bundle("rnn-attention", config, make_model("rnn-attention", config, tokenizer).eval(), tokenizer)
-    seen = trace_sentence(bundle, "The cat sleeps.", search=DecodeConfig(2))
+    seen = trace_sentence(bundle, "The cat sleeps.", [4, 5])
     assert seen.kinds == ("cross",)
     with pytest.raises(InputError, match="no encoder attention in this model; it has cross"):
         seen.in_words(View(0), "encoder")

@@ -53,7 +53,7 @@ def test_the_card_chooses_the_view(translator: Translator, monkeypatch: pytest.M
     ids = translator.tokenizer.encode_target(["Le chat dort."])[0]
     seen = view_attention(translator.bundle, "The cat sleeps.", ids)
     assert (seen.view, seen.trust) == (View(0, 1, "having-read"), Trust(0.25, "ten pairs"))
-    monkeypatch.setitem(chosen, "aer", None)
+    monkeypatch.setitem(translator.bundle.card, "attention_view", chosen | {"aer": None})
     seen = view_attention(translator.bundle, "The cat sleeps.", ids)
     assert (seen.view, seen.trust) == (View(0, 1, "having-read"), None)  # chosen, and not evaluated
 

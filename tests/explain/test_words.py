@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from regard.errors import InputError
-from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
-from regard.explain.choice import word_choice
 from regard.explain.lattice import lattice
-from regard.explain.resume import resume
+from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, resume_branch, word_diff
 from regard.explain.sentence_pair import sentence_pair
-from regard.explain.words import LONGEST, begins_word, completed, word_by_word
+from regard.explain.words import LONGEST, begins_word, completed, word_by_word, word_choice
 from regard.search.forced_decoding import next_log_probs
 from regard.text.words import split_words
 from regard.translator import Translator
@@ -24,7 +22,7 @@ def test_words_stand_where_they_are_said_to_be(translator: Translator) -> None:
     for number, (source, target) in enumerate(LINES[:2]):
         pair = sentence_pair(translator, TEXT, sentence=number)
         assert [TEXT[slice(*word.span)] for word in pair.source_words if word.span] == split_words(source)
-        assert pair.said.translation == target
+        assert pair.target.translation == target
         assert [target[slice(*word.span)] for word in pair.target_words if word.span] == split_words(target)
         forced = sentence_pair(translator, TEXT, target, sentence=number)
         assert forced.target_words == pair.target_words
@@ -82,23 +80,23 @@ def test_an_alternative_goes_on_as_the_model_would(translator: Translator) -> No
 
 def test_the_same_search_says_the_same(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[2][0])
-    assert translated_again(pair.asked, pair.bundle.model) == own_translation(pair.asked) == LINES[2][1]
+    assert rerun_translation(pair.source, pair.bundle.model) == own_translation(pair.source) == LINES[2][1]
     np.testing.assert_allclose(
-        token_log_probs_of(pair, pair.bundle.model), word_by_word(pair, 0).token_log_probs, atol=1e-5
+        pair_log_probs(pair, pair.bundle.model), word_by_word(pair, 0).token_log_probs, atol=1e-5
     )
 
 
 def test_a_branch_is_resumed(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[0][0], beam=3)
     found = lattice(translator, LINES[0][0], beam=3)
-    best = resume(pair.asked, found, found.nbest[0].nodes[0])
+    best = resume_branch(pair.source, found, found.nbest[0].nodes[0])
     assert (best.text, best.score) == (found.nbest[0].text, pytest.approx(found.nbest[0].score, abs=1e-4))
     dropped = next(number for number, node in enumerate(found.nodes) if node.fate == "crowded out")
-    other = resume(pair.asked, found, dropped)
+    other = resume_branch(pair.source, found, dropped)
     assert other.text.startswith(other.prefix)
     assert other.score < best.score
     with pytest.raises(InputError, match="node must be from 0"):
-        resume(pair.asked, found, len(found.nodes))
+        resume_branch(pair.source, found, len(found.nodes))
 
 
 def test_a_choice_between_words(translator: Translator) -> None:

@@ -20,8 +20,7 @@ from regard.bundle.folder import CARD, WEIGHTS
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2 import export_ctranslate2, read_conversion_info, source_checksum
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import RnnAttentionConfig
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.search.native_engine import NativeEngine
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translation.translator import TextTranslator

@@ -6,8 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from regard.layers.attention import MultiHeadAttention, attend, attend_fused
-from regard.layers.masks import causal_mask, padding_mask
+from regard.layers.attention import MultiHeadAttention, attend, attend_fused, causal_mask, padding_mask
 from regard.layers.positions import rotation
 
 

@@ -79,13 +79,13 @@ def test_normalised_weights_begin_as_they_would_without() -> None:
     torch.manual_seed(1)
     plain = Convolution(4, 6, 3)
     torch.manual_seed(1)
-    normalised = Convolution(4, 6, 3, normalised=True)
-    torch.testing.assert_close(plain.kernels(), normalised.kernels())
+    normalized = Convolution(4, 6, 3, normalized=True)
+    torch.testing.assert_close(plain.kernels(), normalized.kernels())
     theirs = torch.nn.utils.parametrizations.weight_norm(torch.nn.Conv1d(4, 6, 3))
     with torch.no_grad():
-        normalised.weight.mul_(3)  # the direction alone counts
+        normalized.weight.mul_(3)  # the direction alone counts
         theirs.weight = plain.kernels()  # torch splits it into length and direction
-    torch.testing.assert_close(normalised.kernels(), theirs.weight)
+    torch.testing.assert_close(normalized.kernels(), theirs.weight)
 
 
 def test_weights_begin_with_the_variance_asked_for() -> None:

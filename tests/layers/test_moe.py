@@ -84,7 +84,7 @@ def test_nothing_is_dropped_however_uneven_the_load() -> None:
     torch.testing.assert_close(out, weights[0] * experts[0](x) + weights[1] * experts[1](x))
     out.sum().backward()
     idle = experts[4].expand.weight.grad
-    assert idle is not None  # zero, not missing: optimisers and several machines want one for every weight
+    assert idle is not None  # zero, not missing: optimizers and several machines want one for every weight
     assert not idle.any()
 
 

@@ -6,10 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.layers.attention import attend
-from regard.layers.has_triton import HAS_TRITON
-from regard.layers.masks import causal_mask
-from regard.layers.row_attention import across_rows, within_rows
+from regard.layers.attention import across_rows, attend, causal_mask, within_rows
+from regard.layers.kernels import HAS_TRITON
 
 HEADS, SIZE, WIDTH = 2, 16, 32
 TARGETS = torch.tensor([[1] * 10 + [2] * 15 + [0] * 7, [3] * 32, [4] * 5 + [5] * 5 + [6] * 22])

@@ -27,7 +27,7 @@ from regard.metrics.bleu import (
     line_stats,
     sentence_bleu,
 )
-from regard.metrics.tokens import tokens_of
+from regard.metrics.ngrams import tokens_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"
@@ -211,7 +211,7 @@ def test_lines_that_cannot_be_scored(hypotheses, references, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tokenize": "13b"}, 'unknown tokeniser "13b"; did you mean "13a"?'),
+        ({"tokenize": "13b"}, 'unknown tokenizer "13b"; did you mean "13a"?'),
         ({"tokenize": "13b"}, "intl, char"),
         ({"smooth": "ex"}, 'did you mean "exp"?'),
         ({"smooth": "floor", "smooth_value": -1.0}, "0 or more, but is -1"),

@@ -31,8 +31,8 @@ from regard.metrics.buckets import (
     word_frequency,
 )
 from regard.metrics.chrf import Chrf
+from regard.metrics.ngrams import tokens_of
 from regard.metrics.ter import Ter
-from regard.metrics.tokens import tokens_of
 from support import grammar
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -18,8 +18,8 @@ from regard.metrics.base import Stats
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf
 from regard.metrics.differences import differences, different_ngrams, matched_spans, ngram_matches
+from regard.metrics.ngrams import tokens_of
 from regard.metrics.ter import Ter
-from regard.metrics.tokens import tokens_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"

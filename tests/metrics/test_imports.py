@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MODULES = ("bleu", "chrf", "ter", "significance", "show.working", "show.buckets")
+MODULES = ("bleu", "chrf", "ter", "significance", "show.bleu_steps", "show.comparison")
 
 
 def test_import_is_cheap():

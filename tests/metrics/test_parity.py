@@ -1,4 +1,4 @@
-"""The whole of it against sacreBLEU: every system, tokeniser and smoothing, corpora and single lines, one reference and
+"""The whole of it against sacreBLEU: every system, tokenizer and smoothing, corpora and single lines, one reference and
 four. Minutes long, and on data that is not part of the project: `pytest -m slow -s tests/metrics/test_parity.py`."""
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from sacrebleu.metrics.ter import TER
 
 from regard.errors import InputError
 from regard.metrics import significance
-from regard.metrics.base import Score, Stats, signed
+from regard.metrics.base import Score, Stats, format_signature
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf
 from regard.metrics.significance import (
@@ -66,7 +66,7 @@ class Rate:
         return Score(self.name, float(self.scores(stats.total())), self.signature(stats.references))
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        return signed(references, test, {})
+        return format_signature(references, test, {})
 
 
 def texts(lines: int, systems: int, seed: int = 1, wrong: Sequence[float] = ()) -> tuple[list[list[str]], list[str]]:

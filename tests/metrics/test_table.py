@@ -12,10 +12,9 @@ import pytest
 
 from regard.cli.scoring import metrics
 from regard.errors import InputError
-from regard.metrics.base import Metric, References, Score, Stats
-from regard.metrics.lines import checked_lines, reference_count
+from regard.metrics import METRICS, make_metric
+from regard.metrics.base import Metric, References, Score, Stats, checked_lines, reference_count
 from regard.metrics.significance import paired
-from regard.metrics.table import METRICS, make_metric
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "it is late", "we see him"]
 WORSE = ["the cat", "dogs", "late", "we"]

@@ -1,4 +1,4 @@
-"""Cutting word by word against the tokeniser's own answer for the whole line."""
+"""Cutting word by word against the tokenizer's own answer for the whole line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import InputError
-from regard.metrics.tokens import TokenEncoder, encoder_for, tokenizer, tokens_of
+from regard.metrics.ngrams import TokenEncoder, encoder_for, tokenizer, tokens_of
 
 MARKS = list(".,;:!?-'\"()[]{}<>&@#$%^*_+=/\\|~`«—…。！€№½²٣")
 WORDS = ["1", "28", "3.5", "a", "Don't", "&quot;", "&amp;lt;", "<skipped>", "x-<skipped>", "猫", "ｆ", "Σ", "ΑΣ", "İ"]
@@ -43,18 +43,18 @@ def test_a_line_that_holds_a_line_end(tokenize, line):
 @pytest.mark.parametrize("name", ["ja-mecab", "ko-mecab", "flores101", "flores200"])
 def test_a_tokeniser_of_whole_lines_that_is_not_installed_says_so(name):
     """These need packages of their own, which the project does not install."""
-    with pytest.raises(InputError, match=f'^tokeniser "{name}" needs something that is not installed: .*$'):
+    with pytest.raises(InputError, match=f'^tokenizer "{name}" needs something that is not installed: .*$'):
         tokenizer(name)
 
 
 def test_a_tokeniser_of_whole_lines(monkeypatch):
     """Stood in for by one of ours, since those that there are need more than the project installs."""
-    monkeypatch.setattr("regard.metrics.tokens._WORD_BY_WORD", {"none"})
+    monkeypatch.setattr("regard.metrics.ngrams._WORD_BY_WORD", {"none"})
     assert decoded(TokenEncoder("13a"), ["One line.", "", " (two"]) == [["One", "line", "."], [], ["(", "two"]]
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch):
     encoder_for("none", False).encode(["a b c"])
     assert len(encoder_for("none", False)) >= 3
-    monkeypatch.setattr("regard.metrics.tokens.MOST_WORDS", 2)
+    monkeypatch.setattr("regard.metrics.ngrams.MOST_WORDS", 2)
     assert len(encoder_for("none", False)) == 0

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.metrics.bleu import REFERENCE_LENGTHS, SMOOTHING, Bleu, bleu, ngram_counts
+from regard.metrics.bleu_steps import EXTREMES, explain_bleu, longest_matches
 from regard.metrics.ngram_tables import NGramRow
-from regard.metrics.working import EXTREMES, explain_bleu, longest_matches
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"
@@ -307,12 +307,12 @@ def test_case_alone():
 
 
 def test_text_in_pieces_on_one_side():
-    assert "The hypothesis looks tokenised" in why("The cat sleeps .", ["The cat sleeps."], tokenize="none")
-    assert "The reference looks tokenised" in why("The cat sits.", ["The cat sleeps ."])
-    assert "looks tokenised" not in why("The cat sits .", ["The cat sleeps ."])
-    assert "The hypothesis looks tokenised" in why("un@@ known words here", ["unknown words there"])
+    assert "The hypothesis looks tokenized" in why("The cat sleeps .", ["The cat sleeps."], tokenize="none")
+    assert "The reference looks tokenized" in why("The cat sits.", ["The cat sleeps ."])
+    assert "looks tokenized" not in why("The cat sits .", ["The cat sleeps ."])
+    assert "The hypothesis looks tokenized" in why("un@@ known words here", ["unknown words there"])
     corpus = explain_bleu(Bleu(), ["a b .", "c d."], ["a x.", "c x."]).reasons
-    assert any(one.startswith("In 1 of 2 lines the hypothesis looks tokenised") for one in corpus)
+    assert any(one.startswith("In 1 of 2 lines the hypothesis looks tokenized") for one in corpus)
 
 
 def test_an_empty_hypothesis():

@@ -14,7 +14,7 @@ import torch
 
 import regard
 from regard.batch import Batch
-from regard.explain.cutting import cut, heads_of
+from regard.explain.ablation import ablated, heads_of
 from regard.explain.mechanisms import Query
 from regard.explain.step import step_numbers
 from regard.models.table import ARCHITECTURES, Architecture
@@ -92,5 +92,5 @@ def test_it_is_trained_stored_and_explained(tmp_path: Path, call: Call) -> None:
     assert numbers.equation.startswith("α = softmax(sᵀh / √d)")
     assert max(numbers.differences.values()) < 1e-5
     (head,) = heads_of(translator.bundle.model)
-    with cut(translator.bundle.model, [head]):
+    with ablated(translator.bundle.model, [head]):
         pass

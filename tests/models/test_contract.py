@@ -22,8 +22,7 @@ from regard.models.ensemble import Ensemble
 from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import RnnAttentionConfig
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig

@@ -94,7 +94,7 @@ def test_only_a_share_of_the_gradient_flows_back() -> None:
 
 @torch.no_grad()
 def test_a_fresh_model_keeps_the_variance_through_its_depth() -> None:
-    """The paper's reason for √½ and for its initialisation: fifteen layers, no normalisation."""
+    """The paper's reason for √½ and for its initialization: fifteen layers, no normalization."""
     torch.manual_seed(1)
     config = replace(SMALL, width=64, embedding=64, encoder_layers=15, decoder_layers=1, dropout=0.0)
     model = ConvS2S(config, 200, 200, True).eval()

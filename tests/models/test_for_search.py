@@ -7,13 +7,13 @@ import gc
 import torch
 
 from regard.batch import BOS, pad_sources
-from regard.explain.cutting import Head, cut
-from regard.models import for_search as module
+from regard.explain.ablation import Head, ablated
+from regard.models import transformer_recorded as module
 from regard.models.base import Model
-from regard.models.for_search import column_by_column, for_search
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.models.transformer_recorded import column_by_column, for_search
 from variants import V, close, scattered
 
 SMALL = TransformerConfig(width=16, heads=2, inner=24, encoder_layers=1, decoder_layers=2)
@@ -57,7 +57,7 @@ def test_a_twin_is_made_again_for_other_hooks() -> None:
 
     whole = logits(for_search(model))
     for head in (Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 0, 1)):
-        with cut(model, [head]):
+        with ablated(model, [head]):
             without = logits(for_search(model))
             close(without, logits(model))
             assert for_search(model) is for_search(model)
@@ -67,11 +67,11 @@ def test_a_twin_is_made_again_for_other_hooks() -> None:
 
 def test_a_model_is_not_kept_alive_by_its_twin() -> None:
     gc.collect()  # models of other tests
-    before = len(module._twins)
+    before = len(module._copies)
     for _ in range(3):
         for_search(scattered(Transformer(SMALL, V, V, True)))
         gc.collect()
-    assert len(module._twins) == before
+    assert len(module._copies) == before
 
 
 def test_other_architectures_search_as_they_are() -> None:

@@ -15,8 +15,7 @@ from regard.errors import RecipeError
 from regard.layers.recurrent import Recurrent, gru_cell, lstm_cell
 from regard.models.base import Model
 from regard.models.rnn import PRESETS, Rnn, RnnConfig
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import RnnAttentionConfig
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.search.search import beam_search, greedy
 from variants import RNN as MODELS
 from variants import attending, close, plain, scattered, stepwise

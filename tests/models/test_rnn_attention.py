@@ -15,8 +15,7 @@ import torch
 from regard.batch import Batch
 from regard.errors import RecipeError
 from regard.layers.recurrent import gru_cell, lstm_cell
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import PRESETS, RnnAttentionConfig
+from regard.models.rnn_attention import PRESETS, RnnAttention, RnnAttentionConfig
 from variants import scattered
 
 V, E, D = 23, 9, 8

@@ -8,8 +8,7 @@ from torch import nn
 
 from regard.batch import Batch
 from regard.errors import RecipeError
-from regard.layers.attention import MultiHeadAttention
-from regard.layers.masks import causal_mask
+from regard.layers.attention import MultiHeadAttention, causal_mask
 from regard.layers.residual import Norm, Residual
 from regard.models.transformer import PRESETS, Transformer
 from regard.models.transformer_layers import TransformerConfig

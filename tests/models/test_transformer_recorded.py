@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.batch import BOS, pad_sources
 from regard.models import transformer_recorded as module
-from regard.models.recorded_arena import Arena, Shape, at_least
+from regard.models.recorded_arena import Arena, Shape, next_power_of_two
 from regard.models.recorded_layers import recorded as recorded_step
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -115,7 +115,7 @@ def test_states_without_room_are_the_models_own() -> None:
 
 
 def test_shapes_are_few() -> None:
-    assert [at_least(n, 16) for n in (1, 16, 17, 100, 128)] == [16, 16, 32, 128, 128]
+    assert [next_power_of_two(n, 16) for n in (1, 16, 17, 100, 128)] == [16, 16, 32, 128, 128]
     assert Shape(5, 10, 64, 64).holds(Shape(5, 9, 64, 30))
     assert not Shape(5, 10, 64, 64).holds(Shape(4, 9, 64, 30))
 
@@ -126,7 +126,7 @@ GIB = 1 << 30
 
 def test_a_shape_says_what_its_arena_takes() -> None:
     _, recorded = both("post", "cpu")
-    arena = recorded.take(beams=3, sentences=2, source=5, room=70)
+    arena = recorded.acquire(beams=3, sentences=2, source=5, room=70)
     taken = sum(numbers.numel() * numbers.element_size() for numbers in (arena.past, arena.source))
     assert arena.shape.bytes(recorded._token) == taken
 
@@ -196,10 +196,10 @@ def test_an_idle_arena_goes_where_its_memory_is_needed(
     _, recorded = both("post", "cpu")
     first, second = Shape(2, 12, 32, 512).bytes(recorded._token), Shape(1, 24, 32, 64).bytes(recorded._token)
     gpu = Gpu(4 * first, monkeypatch)
-    recorded.give_back(recorded.take(2, 1, 20, 500))
+    recorded.release(recorded.acquire(2, 1, 20, 500))
     gpu.size = first + times * second  # others have taken the rest
     assert recorded.most_sentences(1, 20, 30) == 24
-    recorded.give_back(recorded.take(1, 1, 20, 30))
+    recorded.release(recorded.acquire(1, 1, 20, 30))
     assert [arena.shape.room for arena in recorded._idle] == rooms
     assert max(gpu.shares) <= 0.5
 

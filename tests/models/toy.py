@@ -18,7 +18,7 @@ from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -56,7 +56,7 @@ class Toy(Model):
         self.join = nn.Linear(2 * width, width)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(width, target_size, bias=False)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint)
 
     def forward(self, batch: Batch) -> Tensor:
         logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch))[0])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_about, read_card
-from regard.explain.aligners import Gold
+from regard.explain.aligners import GoldAlignments
 from regard.translator import Translator
 from support import LINES, load_script
 
@@ -116,7 +116,7 @@ WORDS = st.sampled_from(["a cat", "un chat", ""])
 
 @given(st.lists(st.tuples(WORDS, WORDS, LINKS, LINKS), max_size=3))
 def test_gold_turned_round_twice_is_the_same(lines: list[Any]) -> None:
-    gold = Gold([(s, t) for s, t, _, _ in lines], [a for *_, a, _ in lines], [b for *_, b in lines])
+    gold = GoldAlignments([(s, t) for s, t, _, _ in lines], [a for *_, a, _ in lines], [b for *_, b in lines])
     once = views.turned(gold)
     assert views.turned(once) == gold
     assert once.pairs == [(t, s) for s, t in gold.pairs]
@@ -126,7 +126,7 @@ def test_gold_turned_round_twice_is_the_same(lines: list[Any]) -> None:
 def test_error_rates_of_every_view(translator: Translator) -> None:
     bundle: Bundle = translator.bundle
     links = {(i, i) for i in range(4)}
-    gold = Gold([LINES[0], LINES[3]], [links, links], [links, links])
+    gold = GoldAlignments([LINES[0], LINES[3]], [links, links], [links, links])
     rates = views.rates_of(bundle, gold, views.word_spans)
     layers, heads = bundle.table["decoder_layers"], bundle.table["heads"]
     assert len(rates) == layers * (heads + 1) * 2

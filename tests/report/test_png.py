@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from maps import sample
 from regard.errors import InputError
-from regard.explain.render.heat import heat
+from regard.explain.render.map_drawing import heat
 from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Label, Line, Tiles
 from regard.report.render import ZOOM, _lacks, png

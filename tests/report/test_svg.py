@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import maps
 import regard
 from maps import HARD, WORD, hard, sample
-from regard.explain.render.heat import heat
+from regard.explain.render.map_drawing import heat
 from regard.report.drawing import Box, Curve, Drawing, Label, Tiles
 from regard.report.render import svg
 
@@ -53,7 +53,7 @@ def test_nothing_acts() -> None:
 
 def test_the_same_map_gives_the_same_bytes_in_another_process() -> None:
     """With the modules of this process, wherever the tests were started, and on a busy machine."""
-    code = "import maps; from regard.explain.render.heat import heat; from regard.report.render import svg;"
+    code = "import maps; from regard.explain.render.map_drawing import heat; from regard.report.render import svg;"
     code += "import sys; sys.stdout.buffer.write(svg(heat(maps.hard('words'))).encode())"
     folders = [Path(maps.__file__).parent, Path(regard.__file__).parents[1]]
     for seed in ("1", "2"):

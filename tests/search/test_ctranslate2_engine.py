@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
-from regard.explain.request import request
+from regard.explain.sentence_pair import explained_source
 from regard.search.constraint_repair import max_target_length, satisfies
 from regard.search.constraints import EachOnce, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine, supports
@@ -199,10 +199,10 @@ def test_a_translator_translates_and_explains_by_the_same_engine(run_folder: Pat
     assert answer.text == native.translate(text).text == "Le chat noir dort."
     assert answer.sentences[0].alignment == native.translate(text).sentences[0].alignment
     assert not fast.bundle.loaded  # nor the guard nor the alignment needed it
-    found = request(fast, text)
+    found = explained_source(fast, text)
     assert isinstance(found.pipeline.engine, CTranslate2Engine)
-    assert found.said().translation == answer.text
-    assert found.said().ids == answer.candidates[0].ids
+    assert found.target().translation == answer.text
+    assert found.target().ids == answer.candidates[0].ids
     assert fast.explain(text).translation == answer.text
 
 

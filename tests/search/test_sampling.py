@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS, Batch, pad_sources
 from regard.errors import InputError
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.state import BatchState, per_row, repeat_rows
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.batch_rows import length_limit
@@ -49,7 +49,7 @@ class TwoWords(Model):
         return Memory(src[..., None].float(), mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> Said:
-        gist = repeated(memory.states[:, 0, 0].long(), beams)
+        gist = repeat_rows(memory.states[:, 0, 0].long(), beams)
         return Said(beams, gist, torch.zeros_like(gist))
 
     def step(self, token: Tensor, state: State) -> Step:

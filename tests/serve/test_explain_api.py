@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 import regard
 from regard.bundle import bundled_models
-from regard.explain.cutting import heads_of
-from regard.explain.front import explain
+from regard.explain.ablation import heads_of
+from regard.explain.explanation import explain
 from regard.serve.api.own import explain as explain_api
 from regard.serve.api.own import tools
 from regard.serve.app import create_app

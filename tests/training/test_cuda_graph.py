@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.batch import Batch, Places, flat_batch
 from regard.data.rows import lay_out_rows
-from regard.layers.has_triton import HAS_TRITON
+from regard.layers.kernels import HAS_TRITON
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.training.loss import loss_and_gradient, projected_nll

@@ -23,11 +23,11 @@ __all__ = ["main"]
 
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
-    """Run one command, then leave with its exit code (`process.ExitCode`)."""
+    """Run one command, then exit the process with its exit code (`process.ExitCode`)."""
     open_streams()
-    # Threads that wait for each other by spinning starve beside any other work: steps took thirty times longer.
+    # OpenMP threads that spin while they wait are slow on a busy machine: steps took thirty times longer.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    gc.set_threshold(30_000)  # what imports make is not garbage, and looking through it takes a quarter of a second
+    gc.set_threshold(30_000)  # imported objects are not garbage, and scanning them takes a quarter of a second
     words = list(sys.argv[1:] if words is None else words)
     code: int = ExitCode.INTERRUPTED
     with contextlib.suppress(KeyboardInterrupt), stopped_by_signals():
@@ -37,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
 
 
 def _exit_code(words: list[str]) -> int:
-    """Run the command. Whatever stops it is one line on standard error."""
+    """Run the command and return its exit code; an error is one line on standard error."""
     try:
         _run(words or ["--help"])
     except RunFinishedError as problem:
@@ -50,21 +50,21 @@ def _exit_code(words: list[str]) -> int:
         return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe left; what it did not want is not an error
+    except BrokenPipeError:  # the reader of a pipe has closed it, which is not an error
         discard_output()
     except Exception as problem:
         if isinstance(code := getattr(problem, "exit_code", None), int) and not hasattr(problem, "format_message"):
             return code  # typer.Exit
         if os.environ.get("REGARD_TRACEBACK"):
             raise
-        line, status = _explained(problem, words)
+        line, status = _describe_error(problem, words)
         warn(line)
         return status
     return ExitCode.DONE
 
 
 def _command(words: Sequence[str]) -> Any:
-    """The commands, or of them the one that the first word names."""
+    """The program as a click command, with only the command that the first word names, if it names one."""
     from typer.main import get_command
 
     from regard.cli.app import program
@@ -73,7 +73,7 @@ def _command(words: Sequence[str]) -> Any:
 
 
 def _run(words: list[str]) -> None:
-    """Parse the words and call the command. Typer's own way to do so would answer in lines of its own."""
+    """Parse the words and call the command, without typer's own handling of errors."""
     gc.enable()
     command = _command(words)
     if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
@@ -83,19 +83,19 @@ def _run(words: list[str]) -> None:
     sys.stdout.flush()
 
 
-def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
-    """A line and an exit code for what is not an error of our own."""
+def _describe_error(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
+    """A line and an exit code for an exception that is not a RegardError."""
     text = " ".join(str(problem).split())[:300]
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
-        from regard.cli.flags import command_of, command_words, unknown_option
+        from regard.cli.flags import find_command, unknown_option
 
-        said = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
-        names = command_words(command := _command(words), words)
-        if (flag := getattr(problem, "option_name", None)) and said.startswith("No such option"):
-            said = unknown_option(command_of(command, names), flag)
+        message = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
+        command, names = find_command(_command(words), words)
+        if (flag := getattr(problem, "option_name", None)) and message.startswith("No such option"):
+            message = unknown_option(command, flag)
         where = " ".join(["regard", *names])
-        return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
-    if isinstance(problem, OSError):  # no room, no right, a folder that is a file
+        return f"{message[:1].lower()}{message[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
+    if isinstance(problem, OSError):  # disk full, no permission, a folder that is a file
         if problem.filename is None:
             discard_output()
         where = f"{problem.filename} cannot be used" if problem.filename else "output cannot be written"

@@ -11,73 +11,53 @@ import typer
 
 from regard.bundle import bundled_models
 from regard.cli.lines import check_output, read_lines, write_output
-from regard.cli.options import Device, Json, Model, number
+from regard.cli.options import Device, Json, Model, bounded, file_flag
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.align.attention import View
     from regard.bundle.bundle import Bundle
-    from regard.explain.aligners import Gold, Measured, Pair
+    from regard.explain.aligners import AlignmentScore, GoldAlignments, Pair
     from regard.text.words import WordsOf
     from regard.translator import Translator
 
 
 def align(
-    src: Annotated[Path, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz .xz .bz2 .zst too).")],
-    tgt: Annotated[Path, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")],
+    src: Annotated[Path, file_flag("--src", "Sentences, one a line (.gz .xz .bz2 .zst too).")],
+    tgt: Annotated[Path, file_flag("--tgt", "Their translations, line by line.")],
     model: Model = None,
     gold: Annotated[
         Path | None,
-        typer.Option(
+        file_flag(
             "--gold",
-            metavar="FILE",
-            help="Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
+            "Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
         ),
     ] = None,
     gold_first: Annotated[
-        int,
-        typer.Option(
-            "--gold-first",
-            parser=number("--gold-first", int, 0, 1),
-            metavar="N",
-            help="The number of a sentence's first word in --gold.",
-        ),
+        int, bounded("--gold-first", int, "The number of a sentence's first word in --gold.", 0, 1)
     ] = 0,
     dev_src: Annotated[
-        Path | None,
-        typer.Option(
-            "--dev-src", metavar="FILE", help="Sentences to choose the view on.  [default: every other line of --src]"
-        ),
+        Path | None, file_flag("--dev-src", "Sentences to choose the view on.  [default: every other line of --src]")
     ] = None,
-    dev_tgt: Annotated[Path | None, typer.Option("--dev-tgt", metavar="FILE", help="Their translations.")] = None,
-    dev_gold: Annotated[Path | None, typer.Option("--dev-gold", metavar="FILE", help="Their links.")] = None,
+    dev_tgt: Annotated[Path | None, file_flag("--dev-tgt", "Their translations.")] = None,
+    dev_gold: Annotated[Path | None, file_flag("--dev-gold", "Their links.")] = None,
     train_src: Annotated[
         Path | None,
-        typer.Option(
-            "--train-src",
-            metavar="FILE",
-            help="More text for the aligners that are compared.  [default: --src and --tgt alone]",
-        ),
+        file_flag("--train-src", "More text for the aligners that are compared.  [default: --src and --tgt alone]"),
     ] = None,
-    train_tgt: Annotated[Path | None, typer.Option("--train-tgt", metavar="FILE", help="Its translations.")] = None,
+    train_tgt: Annotated[Path | None, file_flag("--train-tgt", "Its translations.")] = None,
     words: Annotated[
         Literal["regard", "spaces"],
         typer.Option("--words", help="What a word is: as regard splits text, or what stands between spaces."),
     ] = "regard",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]",
-        ),
+        file_flag("--out", "Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]"),
     ] = None,
     save_view: Annotated[
         bool, typer.Option("--save-view", help="Write the chosen view and its error rate to the model's card.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random baselines.")
-    ] = 1,
+    seed: Annotated[int, bounded("--seed", int, "Of the random baselines.")] = 1,
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:
@@ -103,36 +83,28 @@ def align(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
             f"{folder.name} --out mine"
         )
-    pairs, cut = read_both(src, tgt), words_of(words)
+    from regard.text.words import space_spans, word_spans
+    from regard.translator import Translator
+
+    pairs, cut = read_both(src, tgt), space_spans if words == "spaces" else word_spans
     if gold is None:
-        translator = load(folder, device)
-        say_view(translator.bundle)
-        write_output(out, lambda file: write_given(file, translator, pairs, cut))
+        write_given(out, Translator.load(folder, device), pairs, cut)
         return
     known = read_known(pairs, gold, gold_first, cut)
     dev, test = dev_and_test(known, (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
         raise InputError(f"a view is chosen on some lines and measured on others, but {src} has {len(pairs)}")
     text = [*more_text(train_src, train_tgt), *pairs]
-    bundle = load(folder, device).bundle
-    view, table = measure(bundle, dev, test, text, cut, seed)
+    bundle = Translator.load(folder, device).bundle
+    from regard.explain.aligners import attention_rows, baseline_rows
+
+    view, table = attention_rows(bundle, dev, test, cut)
+    table += baseline_rows(bundle, dev, test, text, cut, seed)
     show(table, len(dev.pairs), len(test.pairs), len(text), as_json)
     if out is not None:
         write_links(out, bundle, pairs, view, cut)
     if save_view:
         keep_view(bundle, folder, table[0], gold.name)
-
-
-def words_of(name: str) -> WordsOf:
-    from regard.text.words import space_spans, word_spans
-
-    return space_spans if name == "spaces" else word_spans
-
-
-def load(folder: Path, device: str) -> Translator:
-    from regard.translator import Translator
-
-    return Translator.load(folder, device)
 
 
 def read_both(src: Path, tgt: Path) -> list[Pair]:
@@ -151,13 +123,15 @@ def more_text(src: Path | None, tgt: Path | None) -> list[Pair]:
     return read_both(src, tgt) if src and tgt else []
 
 
-def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gold:
+def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> GoldAlignments:
     from regard.explain.aligners import read_gold
 
     return read_gold(pairs, list(read_lines(gold)), first, words)
 
 
-def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: WordsOf) -> tuple[Gold, Gold]:
+def dev_and_test(
+    known: GoldAlignments, dev: tuple[Path | None, ...], first: int, words: WordsOf
+) -> tuple[GoldAlignments, GoldAlignments]:
     """Lines to choose the view on and others to measure it on: the files that are given, or halves."""
     if not any(dev):
         return known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
@@ -167,32 +141,17 @@ def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: W
     return read_known(read_both(src, tgt), gold, first, words), known
 
 
-def say_view(bundle: Bundle) -> None:
+def write_given(out: Path | None, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
+    """Write the links of texts that are read as `regard translate` reads them, in the view of the model's card."""
     from regard.explain.views import stored_view
-
-    view, trust = stored_view(bundle)
-    worth = trust or "never measured: --gold FILE does"
-    typer.echo(f"regard: links are those of {view} ({worth})", err=True)
-
-
-def write_given(out: TextIO, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
-    """The links of texts that are read as `regard translate` reads them."""
     from regard.explain.word_alignment import align_pairs
 
-    for found in align_pairs(translator, pairs, words):
-        out.write(f"{found}\n")
+    view, trust = stored_view(translator.bundle)
+    typer.echo(f"regard: links are those of {view} ({trust or 'never measured: --gold FILE does'})", err=True)
+    write_output(out, lambda file: file.writelines(f"{found}\n" for found in align_pairs(translator, pairs, words)))
 
 
-def measure(
-    bundle: Bundle, dev: Gold, test: Gold, text: list[Pair], words: WordsOf, seed: int
-) -> tuple[View, list[Measured]]:
-    from regard.explain.aligners import attention_rows, baseline_rows
-
-    view, rows = attention_rows(bundle, dev, test, words)
-    return view, rows + baseline_rows(bundle, dev, test, text, words, seed)
-
-
-def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:
+def show(table: list[AlignmentScore], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:
     if as_json:
         rows = [{**dataclasses.asdict(row), "view": str(row.view) if row.view else None} for row in table]
         told = {"chosen_on": chosen_on, "measured_on": measured_on, "aligners_learnt_from": learnt_from, "rows": rows}
@@ -223,7 +182,7 @@ def write_links(output: Path, bundle: Bundle, pairs: list[Pair], view: View, wor
     write_output(output, write_all)
 
 
-def keep_view(bundle: Bundle, folder: Path, chosen: Measured, on: str) -> None:
+def keep_view(bundle: Bundle, folder: Path, chosen: AlignmentScore, on: str) -> None:
     """The card alone is written anew."""
     from regard.files import write_atomically
 

@@ -39,12 +39,9 @@ class GroupedHelp(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         wide = max(len(name) for name in self.commands)
         for title, members in GROUPS.items():
-            rows = []
-            for name in members:
-                help = self.commands[name].get_short_help_str(formatter.width - 6 - wide)
-                rows.append((name.ljust(wide), help))
+            helps = {name: self.commands[name].get_short_help_str(formatter.width - 6 - wide) for name in members}
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl([(name.ljust(wide), help) for name, help in helps.items()])
 
 
 def new_app() -> typer.Typer:
@@ -74,7 +71,7 @@ def new_app() -> typer.Typer:
 
 
 def add_command(program: typer.Typer, name: str) -> None:
-    """Import the file of a command and add it."""
+    """Import the file of a command and add the command to the program."""
     module = import_module(f"regard.cli.{MODULES.get(name, name)}")
     if name == "explain":
         program.add_typer(module.app, name=name)
@@ -87,8 +84,8 @@ def add_command(program: typer.Typer, name: str) -> None:
 
 @cache
 def program(name: str | None = None) -> typer.Typer:
-    """The program with the one command of this name, or with all of them: importing one takes a fraction of a second,
-    importing all takes as long as translating a sentence."""
+    """The program with the one command of this name, or with all of them where there is none of this name: importing
+    all takes as long as translating a sentence."""
     made = new_app()
     for each in [name] if name in NAMES else NAMES:
         add_command(made, each)

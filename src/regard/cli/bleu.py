@@ -10,9 +10,9 @@ import typer
 from typer.core import TyperCommand
 
 from regard.cli.lines import STDIN
-from regard.cli.options import Json, NumberList, Tokenize, number, numbers
+from regard.cli.options import Json, NumberList, Tokenize, bounded, file_flag, number, numbers
 from regard.errors import InputError
-from regard.metrics.table import METRICS
+from regard.metrics import METRICS
 
 MOST_DIGITS = 15  # of a double
 MOST_RESAMPLES = 1_000_000
@@ -49,16 +49,14 @@ def bleu(
     ],
     ref: Annotated[
         list[Path],
-        typer.Option(
+        file_flag(
             "--ref",
-            metavar="FILE",
-            help="References, line by line; can be given several times. A .tsv has one reference a column, and "
+            "References, line by line; can be given several times. A .tsv has one reference a column, and "
             "an empty cell is a missing reference.",
         ),
     ],
     metrics: Annotated[
-        list[MetricName] | None,
-        typer.Option("-m", "--metrics", help="One or more.  [default: bleu]"),
+        list[MetricName] | None, typer.Option("-m", "--metrics", help="One or more.  [default: bleu]")
     ] = None,
     tokenize: Tokenize = "13a",
     lowercase: Annotated[bool, typer.Option("--lowercase", "-lc", help="Ignore case.")] = False,
@@ -74,12 +72,7 @@ def bleu(
             help="BLEU: the value of floor (0.1) or of add-k (1).",
         ),
     ] = None,
-    max_order: Annotated[
-        int | None,
-        typer.Option(
-            "--max-order", parser=number("--max-order", int), metavar="N", help="BLEU: longest n-grams.  [default: 4]"
-        ),
-    ] = None,
+    max_order: Annotated[int | None, bounded("--max-order", int, "BLEU: longest n-grams.  [default: 4]")] = None,
     order_weights: Annotated[
         NumberList | None,
         typer.Option(
@@ -96,30 +89,9 @@ def bleu(
     effective_order: Annotated[
         bool, typer.Option("--effective-order", help="BLEU: leave out orders longer than every hypothesis.")
     ] = False,
-    char_order: Annotated[
-        int,
-        typer.Option(
-            "--char-order", parser=number("--char-order", int), metavar="N", help="chrF: longest character n-grams."
-        ),
-    ] = 6,
-    word_order: Annotated[
-        int,
-        typer.Option(
-            "--word-order",
-            parser=number("--word-order", int),
-            metavar="N",
-            help="chrF: longest word n-grams; 2 is chrF++.",
-        ),
-    ] = 0,
-    beta: Annotated[
-        int,
-        typer.Option(
-            "--beta",
-            parser=number("--beta", int),
-            metavar="N",
-            help="chrF: how much more recall counts than precision.",
-        ),
-    ] = 2,
+    char_order: Annotated[int, bounded("--char-order", int, "chrF: longest character n-grams.")] = 6,
+    word_order: Annotated[int, bounded("--word-order", int, "chrF: longest word n-grams; 2 is chrF++.")] = 0,
+    beta: Annotated[int, bounded("--beta", int, "chrF: how much more recall counts than precision.")] = 2,
     sentence_level: Annotated[
         bool, typer.Option("--sentence-level", "-sl", help="One score a line (BLEU with effective order).")
     ] = False,
@@ -130,38 +102,21 @@ def bleu(
     ] = None,
     resamples: Annotated[
         int | None,
-        typer.Option(
-            "--resamples",
-            parser=number("--resamples", int, 1, MOST_RESAMPLES),
-            metavar="N",
-            help="Resamples or trials.  [default: 1000; for randomisation 10000]",
+        bounded(
+            "--resamples", int, "Resamples or trials.  [default: 1000; for randomisation 10000]", 1, MOST_RESAMPLES
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the resampling.")
-    ] = 12345,
+    seed: Annotated[int, bounded("--seed", int, "Of the resampling.")] = 12345,
     explain: Annotated[bool, typer.Option("--explain", help="Show how BLEU is computed, step by step.")] = False,
-    line: Annotated[
-        int | None,
-        typer.Option(
-            "--line", parser=number("--line", int), metavar="N", help="With --explain: one line, counted from 1."
-        ),
-    ] = None,
+    line: Annotated[int | None, bounded("--line", int, "With --explain: one line, counted from 1.")] = None,
     by: Annotated[
         Literal["source-length", "reference-length", "frequency", "tags"] | None,
         typer.Option("--by", help="Scores by length, by frequency of words or by tag."),
     ] = None,
-    src: Annotated[
-        Path | None, typer.Option("--src", metavar="FILE", help="The source text, for --by source-length.")
-    ] = None,
-    line_tags: Annotated[
-        Path | None, typer.Option("--line-tags", metavar="FILE", help="The tags of each line, for --by tags.")
-    ] = None,
+    src: Annotated[Path | None, file_flag("--src", "The source text, for --by source-length.")] = None,
+    line_tags: Annotated[Path | None, file_flag("--line-tags", "The tags of each line, for --by tags.")] = None,
     counts: Annotated[
-        Path | None,
-        typer.Option(
-            "--counts", metavar="FILE", help="Text to count words in, for --by frequency.  [default: the references]"
-        ),
+        Path | None, file_flag("--counts", "Text to count words in, for --by frequency.  [default: the references]")
     ] = None,
     edges: Annotated[
         NumberList | None,
@@ -170,17 +125,10 @@ def bleu(
         ),
     ] = None,
     differences: Annotated[
-        int,
-        typer.Option(
-            "--differences",
-            parser=number("--differences", int, 0),
-            metavar="N",
-            help="Two systems: the N lines that differ most, each way.",
-        ),
+        int, bounded("--differences", int, "Two systems: the N lines that differ most, each way.", 0)
     ] = 0,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .html (for --explain, --by and --differences), .json or .txt."),
+        Path | None, file_flag("--out", "A .html (for --explain, --by and --differences), .json or .txt.")
     ] = None,
     as_json: Json = False,
     digits: Annotated[

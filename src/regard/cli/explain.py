@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from regard.cli.explain_common import check_single, load_translator, show_sentences
 from regard.cli.explain_evidence import evidence, importance, lab
-from regard.cli.explain_more import check_numbers, lattice, positions, step
-from regard.cli.explain_sentences import check_single, show_sentences
-from regard.cli.explain_tokens import tokens
-from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, number
+from regard.cli.explain_more import check_numbers, lattice, positions, step, tokens
+from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, bounded
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.explain.front import Explanation
+    from regard.explain.explanation import Explanation
     from regard.report.deliver import Output
-    from regard.translator import Translator
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -37,13 +35,7 @@ app = typer.Typer(
 )
 
 Layer = Annotated[
-    int | None,
-    typer.Option(
-        "--layer",
-        parser=number("--layer", int, 1),
-        metavar="N",
-        help="A layer, counted from 1.  [default: the card's choice, else the last]",
-    ),
+    int | None, bounded("--layer", int, "A layer, counted from 1.  [default: the card's choice, else the last]", 1)
 ]
 Subwords = Annotated[
     bool,
@@ -66,12 +58,7 @@ def attention(
     layer: Layer = None,
     head: Annotated[
         int | None,
-        typer.Option(
-            "--head",
-            parser=number("--head", int, 1),
-            metavar="N",
-            help="A head, counted from 1.  [default: the card's choice, else the mean of all]",
-        ),
+        bounded("--head", int, "A head, counted from 1.  [default: the card's choice, else the mean of all]", 1),
     ] = None,
     row: Row = None,
     subwords: Subwords = False,
@@ -81,8 +68,7 @@ def attention(
     arrows: Annotated[
         bool,
         typer.Option(
-            "--arrows",
-            help="Show for each word the words with the most weight, not a heat map; in a picture, ribbons.",
+            "--arrows", help="Show for each word the words with the most weight, not a heat map; in a picture, ribbons."
         ),
     ] = False,
     out: Picture = None,
@@ -101,7 +87,7 @@ def attention(
     """
     if specials and not subwords:
         raise InputError("--specials shows tokens that are no words; add --subwords")
-    translator = _translator(model, out, device)
+    translator = load_translator(model, device, out)
     from regard.explain.render.figure import map_output
 
     def show(number: int) -> None:
@@ -136,7 +122,7 @@ def heads(
       regard explain heads "The black cat sleeps."
       regard explain heads "The black cat sleeps." --kind encoder --out heads.svg
     """
-    translator = _translator(model, out, device)
+    translator = load_translator(model, device, out)
     from regard.explain.render.figure import sheet_output
 
     def show(number: int) -> None:
@@ -166,12 +152,7 @@ def arcs(
     layer: Layer = None,
     head: Annotated[
         list[int] | None,
-        typer.Option(
-            "--head",
-            parser=number("--head", int, 1),
-            metavar="N",
-            help="A head of the layer, counted from 1; can be given several times.  [default: all]",
-        ),
+        bounded("--head", int, "A head of the layer, counted from 1; can be given several times.  [default: all]", 1),
     ] = None,
     side: Annotated[
         Literal["source", "target"],
@@ -194,7 +175,7 @@ def arcs(
         raise InputError(f"--target is one translation, but there are {len(text)} sentences; give one sentence")
     if sentence is not None and len(text) > 1:
         raise InputError(f"--sentence is of one text, but there are {len(text)}; give one text")
-    translator = _translator(model, out, device)
+    translator = load_translator(model, device, out)
     from regard.explain.render.figure import arcs_output
 
     chosen = None if head is None else [one - 1 for one in dict.fromkeys(head)]
@@ -216,16 +197,6 @@ def arcs(
 
 for command in (lattice, step, positions, tokens, evidence, importance, lab):
     app.command()(command)
-
-
-def _translator(model: Path | None, out: Path | None, device: str) -> Translator:
-    """Everything cheap is checked before a model is read."""
-    from regard.report.deliver import PICTURES, check_out
-
-    check_out(out, PICTURES)
-    from regard.translator import Translator
-
-    return Translator.load(model, device)
 
 
 def _pairs(found: list[Explanation]) -> str:

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regard.cli.explain_sentences import show_sentences
-from regard.cli.options import Device, Font, How, Model, Numbers, Picture, Sentence, SentenceNumber, Target, number
+from regard.cli.explain_common import load_translator, show_sentences
+from regard.cli.options import (
+    Device,
+    Font,
+    How,
+    Model,
+    Numbers,
+    Picture,
+    Sentence,
+    SentenceNumber,
+    Target,
+    bounded,
+    file_flag,
+)
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.explain.evidence import Evidence
 
-CutHeads = Annotated[
-    int,
-    typer.Option(
-        "--cut-heads", parser=number("--cut-heads", int, 1), metavar="N", help="How many heads are cut together."
-    ),
-]
-Draws = Annotated[
-    int, typer.Option("--draws", parser=number("--draws", int, 1, 10_000), metavar="N", help="Random sets of heads.")
-]
-Seed = Annotated[int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random sets.")]
+CutHeads = Annotated[int, bounded("--cut-heads", int, "How many heads are cut together.", 1)]
+Draws = Annotated[int, bounded("--draws", int, "Random sets of heads.", 1, 10_000)]
+Seed = Annotated[int, bounded("--seed", int, "Of the random sets.")]
 
 
 def evidence(
@@ -65,14 +70,12 @@ def evidence(
       regard explain evidence --model en-fr-classic "The black cat sleeps." --blank removed --cut cross:2:1 --cut each
     """
     from regard.explain import evidence as measured
-    from regard.explain.cutting import parse_head
+    from regard.explain.ablation import parse_head
     from regard.explain.render.evidence_figure import evidence_output
-    from regard.report.deliver import PICTURES, check_out, deliver
-    from regard.translator import Translator
+    from regard.report.deliver import deliver
 
     wanted = [[] if words == "each" else [parse_head(one) for one in words.split(",")] for words in cut or ()]
-    check_out(out, PICTURES)
-    translator = Translator.load(model, device)
+    translator = load_translator(model, device, out)
 
     def show(number: int) -> None:
         found = measured.evidence(translator, text, target, blank, sentence=number)
@@ -84,18 +87,10 @@ def evidence(
 
 def importance(
     model: Model = None,
-    src: Annotated[
-        Path | None, typer.Option("--src", metavar="FILE", help="Sentences.  [default: the embedded test]")
-    ] = None,
-    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
+    src: Annotated[Path | None, file_flag("--src", "Sentences.  [default: the embedded test]")] = None,
+    tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
     sentences: Annotated[
-        int,
-        typer.Option(
-            "--sentences",
-            parser=number("--sentences", int, 4),
-            metavar="N",
-            help="How many; one half chooses heads, the other measures them.",
-        ),
+        int, bounded("--sentences", int, "How many; one half chooses heads, the other measures them.", 4)
     ] = 200,
     cut_heads: CutHeads = 3,
     draws: Draws = 10,
@@ -113,7 +108,7 @@ def importance(
       regard explain importance --sentences 8 --draws 2
       regard explain importance --src corpus/dev.en --tgt corpus/dev.fr --sentences 8 --draws 2 --out heads.json
     """
-    from regard.explain import cutting
+    from regard.explain.ablation import importance as head_importance
     from regard.explain.render.evidence_figure import importance_output
     from regard.report.deliver import NUMBERS, check_out, deliver
     from regard.translator import Translator
@@ -125,7 +120,7 @@ def importance(
     targets = bundle.tokenizer.encode_target([t for _, t in lines])
     pairs = list(zip(sources, targets, strict=True))
     half = len(pairs) // 2
-    found = cutting.importance(bundle.model, pairs[:half], pairs[half:], cut_heads, draws, seed, how)
+    found = head_importance(bundle.model, pairs[:half], pairs[half:], cut_heads, draws, seed, how)
     deliver(importance_output(found), out)
 
 
@@ -137,11 +132,11 @@ def lab(
     model: Model = None,
     minimal_pairs: Annotated[
         int | None,
-        typer.Option(
+        bounded(
             "--minimal-pairs",
-            parser=number("--minimal-pairs", int, 1),
-            metavar="N",
-            help="How many pairs choose heads, and how many measure them, at most.  [default: all]",
+            int,
+            "How many pairs choose heads, and how many measure them, at most.  [default: all]",
+            1,
         ),
     ] = None,
     cut_heads: CutHeads = 3,
@@ -181,10 +176,10 @@ def lab(
 
 def _cuts(bundle: Bundle, found: Evidence, wanted: list[list[Any]], how: Any) -> list[dict[str, Any]]:
     """Of each set of heads (an empty one: of every head alone): what the forced output loses, and the new output."""
-    from regard.explain.cutting import cut_output, heads_of
+    from regard.explain.ablation import ablated_output, heads_of
 
     sets = [one for heads in wanted for one in ([heads] if heads else [[h] for h in heads_of(bundle.model)])]
-    return [cut_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]
+    return [ablated_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]
 
 
 def _pairs(src: Path | None, tgt: Path | None, count: int) -> list[tuple[str, str]]:

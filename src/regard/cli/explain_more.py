@@ -1,4 +1,5 @@
-"""`regard explain lattice`, `step` and `positions`: a search, one attention step in numbers, position encodings.
+"""`regard explain lattice`, `step`, `positions` and `tokens`: a search, an attention step, positions, byte-pair
+encoding.
 
 Registered by `cli/explain.py`. Layers, heads and positions count from 1 in flags.
 """
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.explain_sentences import show_sentences
+from regard.cli.explain_common import load_translator, show_sentences
 from regard.cli.options import (
     Beam,
     Device,
@@ -24,13 +25,13 @@ from regard.cli.options import (
     Sentence,
     SentenceNumber,
     Target,
-    number,
+    bounded,
+    file_flag,
 )
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.explain.trace import Kind, Trace
-    from regard.translator import Translator
 
 
 def lattice(
@@ -41,10 +42,7 @@ def lattice(
     length_penalty: LengthPenalty = None,
     guard: Guard = True,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="A .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]"
-        ),
+        Path | None, file_flag("--out", "A .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]")
     ] = None,
     font: Font = None,
     device: Device = "auto",
@@ -60,17 +58,13 @@ def lattice(
       regard explain lattice "The black cat sleeps." --beam 4
       regard explain lattice "The black cat sleeps." --beam 4 --out cat.svg
     """
-    from regard.report.deliver import PICTURES, Output, check_out, deliver
+    translator = load_translator(model, device, out, ".dot")
+    from regard.explain import lattice as search
+    from regard.explain.render.lattice_drawing import lattice_drawing
+    from regard.explain.render.text import lattice_dot, lattice_text
+    from regard.report.deliver import Output, deliver
     from regard.report.json import rounded
     from regard.report.page import page, picture
-
-    check_out(out, (*PICTURES, ".dot"))
-    from regard.explain import lattice as search
-    from regard.explain.render.lattice_dot import lattice_dot
-    from regard.explain.render.lattice_drawing import lattice_drawing
-    from regard.explain.render.lattice_text import lattice_text
-
-    translator = _one_model(model, device)
 
     def output(found: search.Lattice) -> Output:
         def whole_page() -> str:
@@ -96,20 +90,16 @@ def step(
     text: Sentence,
     position: Annotated[
         int,
-        typer.Option(
+        bounded(
             "--position",
-            parser=number("--position", int, 1),
-            metavar="N",
-            help="The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the source "
+            int,
+            "The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the source "
             "token that attends.",
+            1,
         ),
     ] = 1,
-    layer: Annotated[
-        int, typer.Option("--layer", parser=number("--layer", int, 1), metavar="N", help="A layer, counted from 1.")
-    ] = 1,
-    head: Annotated[
-        int, typer.Option("--head", parser=number("--head", int, 1), metavar="N", help="A head, counted from 1.")
-    ] = 1,
+    layer: Annotated[int, bounded("--layer", int, "A layer, counted from 1.", 1)] = 1,
+    head: Annotated[int, bounded("--head", int, "A head, counted from 1.", 1)] = 1,
     kind: Kind = "cross",
     sentence: SentenceNumber = None,
     target: Target = None,
@@ -135,9 +125,10 @@ def step(
     check_out(out, NUMBERS)
     from regard.explain import step as steps
     from regard.explain.mechanisms import Query
-    from regard.explain.render.step_text import step_text
+    from regard.explain.render.text import step_text
+    from regard.translator import Translator
 
-    translator = _one_model(model, device)
+    translator = Translator.load(model, device)
     query = Query(kind, layer - 1, head - 1, position - 1)
 
     def show(number: int) -> None:
@@ -150,18 +141,8 @@ def step(
 
 
 def positions(
-    width: Annotated[
-        int | None,
-        typer.Option(
-            "--width",
-            parser=number("--width", int, 2, 8192),
-            metavar="N",
-            help="Width of the vectors.  [default: 128]",
-        ),
-    ] = None,
-    length: Annotated[
-        int, typer.Option("--length", parser=number("--length", int), metavar="N", help="How many positions.")
-    ] = 64,
+    width: Annotated[int | None, bounded("--width", int, "Width of the vectors.  [default: 128]", 2, 8192)] = None,
+    length: Annotated[int, bounded("--length", int, "How many positions.")] = 64,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -171,8 +152,7 @@ def positions(
         ),
     ] = None,
     notes: Annotated[
-        bool,
-        typer.Option("--notes", help="Print the notes' own tables instead: p, p/50, bits, sinusoids of width 5."),
+        bool, typer.Option("--notes", help="Print the notes' own tables instead: p, p/50, bits, sinusoids of width 5.")
     ] = False,
     out: Picture = None,
     font: Font = None,
@@ -206,7 +186,9 @@ def positions(
     elif width is not None:
         raise InputError("--model has a width of its own; give --width or --model, not both")
     else:
-        found = requirements.positions_of(_one_model(model, device).bundle.model, length)
+        from regard.translator import Translator
+
+        found = requirements.positions_of(Translator.load(model, device).bundle.model, length)
     output = Output(
         text=lambda: positions_text(found),
         data=lambda: rounded(requirements.as_dict(found)),
@@ -232,12 +214,6 @@ def _notes_tables(out: Path | None) -> None:
     deliver(output, out)
 
 
-def _one_model(folder: Path | None, device: str) -> Translator:
-    from regard.translator import Translator
-
-    return Translator.load(folder, device)
-
-
 def check_numbers(
     trace: Trace, kind: Kind, layer: int | None = None, head: int | None = None, position: int | None = None
 ) -> None:
@@ -252,3 +228,56 @@ def check_numbers(
     ):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{flag} counts from 1 to {most} for {kind} attention, but is {value}")
+
+
+def tokens(
+    text: Sentence,
+    src: Annotated[
+        Path | None, file_flag("--src", "Lines to learn merges from.  [default: the embedded corpus]")
+    ] = None,
+    merges: Annotated[
+        int | None, bounded("--merges", int, "How many merges are learnt.  [default: 200]", 1, 5000)
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="FOLDER", help="Take a model's own merges instead.  [default: none]"),
+    ] = None,
+    out: Annotated[Path | None, file_flag("--out", "A .html, .json or .txt.  [default: the terminal]")] = None,
+    device: Device = "cpu",
+) -> None:
+    """Show how a text becomes pieces, merge by merge.
+
+    Byte-pair encoding starts from characters and merges the pair of neighbours that occurs most often, again and again.
+    The merges are learnt here, from a file or from the embedded corpus, and each is shown with how often its pair
+    occurred; then every word of the text is merged in the same order. ▁ stands for the space before a word. With
+    --model the merges are the model's own, and the ids are what it reads.
+
+    \b
+      regard explain tokens "The black cat sleeps." --merges 50
+      regard explain tokens "The black cat sleeps." --model en-fr-classic --out pieces.html
+    """
+    from regard.report.deliver import check_out, deliver
+
+    check_out(out, (".html", ".json", ".txt"))
+    from regard.explain.tokens import LINES, check_text, tokens_learnt, tokens_of_vocabulary, tokens_output
+
+    if model is not None and (src is not None or merges is not None):
+        raise InputError("--model has merges of its own; give --model, or --src and --merges")
+    check_text(text)
+    if model is not None:
+        from regard.translator import Translator
+
+        vocabulary = Translator.load(model, device).bundle.tokenizer.source
+        found = tokens_of_vocabulary(text, vocabulary, f"those of the model {model}")
+    elif src is not None:
+        from regard.cli.lines import read_lines
+
+        origin = f"learnt from the first {LINES:,} lines of {src}, or all there are"
+        found = tokens_learnt(text, read_lines(src), merges or 200, origin)
+    else:
+        from regard.course.grammar import generate
+
+        lines = [example.src for example in generate(size=1000)["train"].examples]
+        origin = f"learnt from {len(lines):,} English lines of the embedded corpus"
+        found = tokens_learnt(text, lines, merges or 200, origin)
+    deliver(tokens_output(found), out)

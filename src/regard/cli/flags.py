@@ -1,7 +1,7 @@
-"""Flags of commands: which command the words name, and the flags that a library error is about.
+"""Flags in error messages: which command was called, and the flags that a library error is about.
 
-The library speaks of parameters ("beam must be 1 to 64") and of recipe keys ("train.warmup must be …"). The command
-line knows both as flags of the command that was typed, and adds them to the message: "(--beam)", "(--warmup)".
+The library names parameters ("beam must be 1 to 64") and recipe keys ("train.warmup must be …"). Both are flags of the
+command that was called, and are added to the message: "(--beam)", "(--warmup)".
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from regard.errors import RegardError
 SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")
 SUBJECT = re.compile(r"([a-z]\w*) must ")
 
-
-# What a flag is called elsewhere, or was called before: those of ours that the typed command has are suggested.
+# Names of flags in other programs or earlier versions → flags to suggest, if the command has them.
 OTHER_FLAGS = {
     "--as-is": ("--no-mend",),
     "--batch-size": ("--batch-tokens",),
@@ -59,7 +58,7 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     text = str(problem)
     subject = SUBJECT.match(text)
     names = [*problem.parameters, *([subject[1]] if subject else []), *SECTION_KEY.findall(text)]
-    command = command_of(app, command_words(app, words))
+    command, _ = find_command(app, words)
     flags = [flag for name in names if (flag := flag_of(command, name.rpartition(".")[2]))]
     if isinstance(command, RecipeCommand) and text.startswith("unknown key") and not flags:
         return f"{text} (regard train --help lists all keys)"
@@ -68,22 +67,15 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     return f"{text} ({', '.join(missing)}{count})" if missing else text
 
 
-def command_words(app: Any, words: Sequence[str]) -> list[str]:
-    """The first words that name a command: of `explain attention TEXT` two."""
-    found: list[str] = []
+def find_command(app: Any, words: Sequence[str]) -> tuple[Any, list[str]]:
+    """The command that the first words name, and these words: of `explain attention TEXT` two."""
+    command, names = app, list[str]()
     for word in words:
-        if word not in getattr(command_of(app, found), "commands", {}):
+        if word not in getattr(command, "commands", {}):
             break
-        found.append(word)
-    return found
-
-
-def command_of(app: Any, words: Sequence[str]) -> Any:
-    """The command of the words that name it: `attention` of `explain`."""
-    command = app
-    for word in words:
         command = command.commands[word]
-    return command
+        names.append(word)
+    return command, names
 
 
 def flag_of(command: Any, name: str) -> str | None:

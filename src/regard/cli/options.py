@@ -44,6 +44,11 @@ def bounded(flag: str, kind: type, help: str, least: float | None = None, most: 
     return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
 
 
+def file_flag(flag: str, help: str) -> Any:
+    """The option of a flag that takes the path of a file."""
+    return typer.Option(flag, metavar="FILE", help=help)
+
+
 class FlagTable:
     """Flags of a command, written as its help page shows them; `table("--workers")` is the `typer.Option` of one.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 import typer
 
 from regard.cli.lines import STDIN, check_output, read_lines, write_output
-from regard.cli.options import Device, Json, LengthPenalty, Model
+from regard.cli.options import Device, Json, LengthPenalty, Model, file_flag
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,20 +25,16 @@ def score(
     text: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="SOURCE TARGET...",
-            help='A sentence and its translations. Write -- before what starts with "-".',
+            metavar="SOURCE TARGET...", help='A sentence and its translations. Write -- before what starts with "-".'
         ),
     ] = None,
-    src: Annotated[
-        Path | None, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz .xz .bz2 .zst too).")
-    ] = None,
-    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
+    src: Annotated[Path | None, file_flag("--src", "Sentences, one a line (.gz .xz .bz2 .zst too).")] = None,
+    tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
     candidates: Annotated[
         Path | None,
-        typer.Option(
+        file_flag(
             "--candidates",
-            metavar="FILE",
-            help="Several translations of each sentence, to be ranked: 'LINE ||| TEXT ||| …', lines counted from 0, as "
+            "Several translations of each sentence, to be ranked: 'LINE ||| TEXT ||| …', lines counted from 0, as "
             "translate --nbest prints them.",
         ),
     ] = None,
@@ -53,8 +49,7 @@ def score(
         bool, typer.Option("--total", help="One figure for all pairs: the perplexity of a token, EOS counted.")
     ] = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Where to write (.gz .xz .bz2 .zst too).  [default: the terminal]"),
+        Path | None, file_flag("--out", "Where to write (.gz .xz .bz2 .zst too).  [default: the terminal]")
     ] = None,
     as_json: Json = False,
     device: Device = "auto",

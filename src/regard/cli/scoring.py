@@ -14,10 +14,9 @@ from typing import Any
 from regard.cli.lines import read_lines
 from regard.data.compressed import bare_suffixes
 from regard.errors import InputError
-from regard.metrics.base import Metric, Stats
+from regard.metrics import make_metric
+from regard.metrics.base import Metric, Stats, Stream, looks_tokenized
 from regard.metrics.bleu import Bleu
-from regard.metrics.lines import Stream, looks_tokenised
-from regard.metrics.table import make_metric
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,9 @@ def warn(job: ScoringJob) -> None:
     """What a score may suffer from, said on standard error."""
     for system, lines in job.systems.items():
         bleu = [m for m in job.metrics if isinstance(m, Bleu)]
-        if bleu and bleu[0].tokenize != "none" and looks_tokenised(lines):
+        if bleu and bleu[0].tokenize != "none" and looks_tokenized(lines):
             _say(
-                f'{system}: 100 or more lines end in " ."; the text looks tokenised, and that changes scores. Put '
+                f'{system}: 100 or more lines end in " ."; the text looks tokenized, and that changes scores. Put '
                 "words and marks together again, or score it as it is: --tokenize none"
             )
         empty = [n for n, line in enumerate(lines, start=1) if not line.strip()]
@@ -122,7 +121,7 @@ def warn(job: ScoringJob) -> None:
 
 def whole(job: ScoringJob, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
     """Every system by every metric, with intervals or a paired test if asked for."""
-    from regard.metrics.show.scores import show_scores
+    from regard.metrics.show.comparison import show_scores
     from regard.metrics.significance import TESTS, ComparedScore, bootstrap
     from regard.metrics.significance import paired as paired_test
 
@@ -164,8 +163,8 @@ def each_line(job: ScoringJob) -> Part:
 
 
 def explain(job: ScoringJob, line: int | None) -> Part:
-    from regard.metrics.show.working import render_html, render_text
-    from regard.metrics.working import explain_bleu
+    from regard.metrics.bleu_steps import explain_bleu
+    from regard.metrics.show.bleu_steps import render_html, render_text
 
     if len(job.systems) > 1:
         raise InputError(f"--explain shows one system, but {len(job.systems)} were given; name one file")
@@ -178,7 +177,7 @@ def buckets(
     job: ScoringJob, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: tuple[int, ...] | None
 ) -> Part:
     from regard.metrics.buckets import bucket_scores, by_length, by_tags
-    from regard.metrics.show.buckets import bucket_html, bucket_text
+    from regard.metrics.show.comparison import bucket_html, bucket_text
 
     if by == "frequency":
         return frequency(job, counts, edges)
@@ -207,7 +206,7 @@ def buckets(
 
 def frequency(job: ScoringJob, counts: Path | None, edges: tuple[int, ...] | None) -> Part:
     from regard.metrics.buckets import word_frequency
-    from regard.metrics.show.buckets import frequency_html, frequency_text
+    from regard.metrics.show.comparison import frequency_html, frequency_text
 
     bleu = next((m for m in job.metrics if isinstance(m, Bleu)), Bleu())
     table = word_frequency(
@@ -224,7 +223,7 @@ def frequency(job: ScoringJob, counts: Path | None, edges: tuple[int, ...] | Non
 
 def differences(job: ScoringJob, most: int, src: Path | None) -> Part:
     from regard.metrics.differences import differences as differing
-    from regard.metrics.show.buckets import differences_html, differences_text
+    from regard.metrics.show.comparison import differences_html, differences_text
 
     if len(job.systems) != 2:
         raise InputError(f"--differences compares two systems, but was given {len(job.systems)}; name two files")

@@ -23,8 +23,8 @@ from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.course.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.errors import InputError
-from regard.explain.cutting import Head, cut, heads_of, random_heads
-from regard.explain.interventions import How
+from regard.explain.ablation import Head, ablated, heads_of, random_heads
+from regard.explain.sentence_pair import Ablation
 from regard.explain.trace import Trace, trace_sentence
 from regard.report.deliver import Output
 from regard.report.table import Table
@@ -121,7 +121,7 @@ def run_lab(
     count: int = 3,
     draws: int = 10,
     seed: int = 1,
-    how: How | None = None,
+    how: Ablation | None = None,
     tell: Tell = lambda line: None,
 ) -> Lab:
     """Heads are chosen on `chosen` and measured on `measured` (see `minimal_pairs.all_pairs`). `count` heads are cut
@@ -134,7 +134,7 @@ def run_lab(
     whole = margins(bundle, chosen).mean()
     effects: dict[Head, float] = {}
     for head in heads:
-        with cut(bundle.model, [head], how):
+        with ablated(bundle.model, [head], how):
             effects[head] = float(whole - margins(bundle, chosen).mean())
     effects = dict(sorted(effects.items(), key=lambda item: -item[1]))
     tell(f"measuring the attention of {len(heads)} heads")
@@ -144,7 +144,7 @@ def run_lab(
     tell(f"cutting {count} heads at a time on {len(measured)} pairs")
 
     def without(some: Sequence[Head]) -> HeadCut:
-        with cut(bundle.model, some, how):
+        with ablated(bundle.model, some, how):
             return HeadCut(tuple(some), outcome(bundle, measured))
 
     return Lab(

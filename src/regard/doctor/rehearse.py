@@ -35,8 +35,8 @@ from regard.batch import EOS, Batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
-from regard.models.base import Around, Memory, Model, State, Step
-from regard.models.state import BatchState, inner, per_sentence, repeated
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
+from regard.models.state import BatchState, inner, per_sentence, repeat_rows
 from regard.recipe.recipe import Recipe
 from regard.search.engine import token_batches
 from regard.training.cost import Time, peak_bytes, timed
@@ -245,7 +245,7 @@ class FixedLengthMemory(Memory):
     model: Memory
 
 
-class FixedLengthModel(Around):
+class FixedLengthModel(ModelWrapper):
     def __init__(self, model: Model, ratio: float) -> None:
         super().__init__(model)
         self.ratio = ratio
@@ -264,7 +264,7 @@ class FixedLengthModel(Around):
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, FixedLengthState)
         step = self.model.step(token, state.model)
-        due = repeated(state.left <= 1, state.beams)  # (N,)
+        due = repeat_rows(state.left <= 1, state.beams)  # (N,)
         logits = step.logits.masked_fill(due[:, None], -torch.inf)  # (N, V)
         logits[:, EOS] = torch.where(due, 0.0, -torch.inf)
         return step._replace(logits=logits, state=replace(state, model=step.state, left=state.left - 1))

@@ -8,27 +8,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.bundle.bundle import Bundle
-    from regard.explain.front import Explanation
-    from regard.translation.translator import TextTranslator
+    from regard.explain.explanation import explain
 
 __all__ = ["explain"]
 
 
-def explain(
-    model: TextTranslator | Bundle,
-    text: str,
-    target: str | None = None,
-    *,
-    sentence: int | None = None,
-    beam: int | None = None,
-    nbest: int = 0,
-) -> Explanation:
-    """Translate a sentence, or force the given translation, and keep all attention (`front.py`). Of a text of several
-    sentences, `sentence` chooses one, from 0."""
-    from regard.explain.front import explain as start
+def __getattr__(name: str) -> Any:
+    """`explain` is imported at its first use: it needs torch, and other modules of this package do not."""
+    if name != "explain":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from regard.explain.explanation import explain
 
-    return start(model, text, target, sentence=sentence, beam=beam, nbest=nbest)
+    return explain

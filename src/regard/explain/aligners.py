@@ -10,7 +10,7 @@ without gold links, so they may learn from the very sentences they are measured 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,6 @@ from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import (
     Links,
-    ViewChoice,
     aer_score,
     aer_stats,
     all_links,
@@ -31,9 +30,8 @@ from regard.explain.alignment import (
     parse_links,
     precision_and_recall,
 )
-from regard.explain.norms import norm_links, projected_values
 from regard.explain.trace import Trace, trace_sentence
-from regard.explain.views import attention_links
+from regard.explain.views import attention_links, norm_links, projected_values
 from regard.models.table import make_model
 from regard.text.words import WordsOf
 
@@ -41,19 +39,19 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Gold:
+class GoldAlignments:
     """Pairs with the links a person drew."""
 
     pairs: list[Pair]
     sure: list[set[Link]]
     possible: list[set[Link]]
 
-    def part(self, which: slice) -> Gold:
-        return Gold(self.pairs[which], self.sure[which], self.possible[which])
+    def part(self, which: slice) -> GoldAlignments:
+        return GoldAlignments(self.pairs[which], self.sure[which], self.possible[which])
 
 
 @dataclass(frozen=True)
-class Measured:
+class AlignmentScore:
     """One line of the table. Fractions; for AER 0 is perfect."""
 
     name: str
@@ -63,7 +61,7 @@ class Measured:
     aer: float
 
 
-def read_gold(pairs: Sequence[Pair], lines: Sequence[str], first: int, words: WordsOf) -> Gold:
+def read_gold(pairs: Sequence[Pair], lines: Sequence[str], first: int, words: WordsOf) -> GoldAlignments:
     """Pharaoh lines as links that fit their sentences."""
     if len(lines) != len(pairs):
         raise InputError(f"gold alignments must be as many as sentences, but are {len(lines):,} for {len(pairs):,}")
@@ -84,22 +82,22 @@ def read_gold(pairs: Sequence[Pair], lines: Sequence[str], first: int, words: Wo
             )
         sure.append(certain)
         possible.append(may)
-    return Gold(list(pairs), sure, possible)
+    return GoldAlignments(list(pairs), sure, possible)
 
 
-def measured(name: str, links: Sequence[Links], gold: Gold, view: View | None = None) -> Measured:
+def alignment_score(
+    name: str, links: Sequence[Links], gold: GoldAlignments, view: View | None = None
+) -> AlignmentScore:
     stats = aer_stats(links, gold.sure, gold.possible)
-    return Measured(name, view, *precision_and_recall(stats), aer_score(stats))
+    return AlignmentScore(name, view, *precision_and_recall(stats), aer_score(stats))
 
 
 # ------------------------------------------------------------------------------------------------ with the model
 
 
-def choose(bundle: Bundle, dev: Gold, words: WordsOf) -> ViewChoice:
-    return choose_view(attention_links(bundle, dev.pairs, words), dev.sure, dev.possible)
-
-
-def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tuple[View, list[Measured]]:
+def attention_rows(
+    bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, words: WordsOf
+) -> tuple[View, list[AlignmentScore]]:
     """The chosen view, and the lines of the table that read the model's attention."""
     known = attention_links(bundle, dev.pairs, words)
     found: list[dict[View, set[Link]]] = []
@@ -111,8 +109,8 @@ def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tup
         for row in ROW_MEANINGS:
             means[row].append(mean_links(seen, row, words))
 
-    def through(name: str, view: View) -> Measured:
-        return measured(name, [links[view] for links in found], test, view)
+    def through(name: str, view: View) -> AlignmentScore:
+        return alignment_score(name, [links[view] for links in found], test, view)
 
     chosen = choose_view(known, dev.sure, dev.possible).view
     rows = [through("attention, chosen view", chosen)]
@@ -122,17 +120,17 @@ def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tup
     if projected_values(bundle.model):
         rows += norm_rows(bundle, dev, test, words)
     for row, links in means.items():
-        rows.append(measured(f"attention, mean of all, {row.replace('-', ' ')}", links, test))
+        rows.append(alignment_score(f"attention, mean of all, {row.replace('-', ' ')}", links, test))
     return chosen, rows
 
 
-def norm_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> list[Measured]:
+def norm_rows(bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, words: WordsOf) -> list[AlignmentScore]:
     known, found = (norm_links(bundle, part.pairs, words) for part in (dev, test))
     rows = []
     for row in ROW_MEANINGS:
         best = choose_view(known, dev.sure, dev.possible, row).view
         name = f"by value norms, best {row.replace('-', ' ')}"
-        rows.append(measured(name, [links[best] for links in found], test, best))
+        rows.append(alignment_score(name, [links[best] for links in found], test, best))
     return rows
 
 
@@ -157,43 +155,42 @@ def untrained(bundle: Bundle, seed: int) -> Bundle:
 
 def at_random(pairs: Sequence[Pair], words: WordsOf, seed: int) -> list[set[Link]]:
     """Each target word with some source word."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     sizes = [(len(words(source)), len(words(target))) for source, target in pairs]
-    return [{(dice.randrange(i), j) for j in range(t)} if i else set() for i, t in sizes]
+    return [{(rng.randrange(i), j) for j in range(t)} if i else set() for i, t in sizes]
 
 
 def baseline_rows(
-    bundle: Bundle, dev: Gold, test: Gold, text: Sequence[Pair], words: WordsOf, seed: int
-) -> list[Measured]:
+    bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, text: Sequence[Pair], words: WordsOf, seed: int
+) -> list[AlignmentScore]:
     """`text`: what the aligners learn from, beside the sentences they are measured on where those are not in it."""
     fresh = untrained(bundle, seed)
-    view = choose(fresh, dev, words).view
+    view = choose_view(attention_links(fresh, dev.pairs, words), dev.sure, dev.possible).view
     without = [links[view] for links in attention_links(fresh, test.pairs, words)]
     sizes = [(len(words(source)), len(words(target))) for source, target in test.pairs]
     return [
-        measured("untrained model, chosen view", without, test, view),
-        measured("diagonal", [diagonal(i, j) for i, j in sizes], test),
-        measured("random", at_random(test.pairs, words, seed), test),
+        alignment_score("untrained model, chosen view", without, test, view),
+        alignment_score("diagonal", [diagonal(i, j) for i, j in sizes], test),
+        alignment_score("random", at_random(test.pairs, words, seed), test),
         *aligner_rows(test, text, words),
     ]
 
 
-def aligner_rows(test: Gold, text: Sequence[Pair], words: WordsOf) -> list[Measured]:
-    def cut(pairs: Sequence[Pair]) -> list[tuple[list[str], list[str]]]:
-        return [(_split(source, words), _split(target, words)) for source, target in pairs]
+def aligner_rows(test: GoldAlignments, text: Sequence[Pair], words: WordsOf) -> list[AlignmentScore]:
+    """The scores of aligners that learn from `text`."""
 
-    learnt_from, asked = cut(text), cut(test.pairs)
-    both = hmm.train_both(learnt_from)
-    backward = both.backward.align_all([(target, source) for source, target in asked])
-    found: dict[str, Callable[[], list[list[Link]]]] = {
-        "IBM model 1": lambda: ibm.train(learnt_from).align_all(asked),
-        "HMM, source to target": lambda: both.forward.align_all(asked),
-        "HMM, target to source": lambda: [[(i, j) for j, i in links] for links in backward],
-        "HMM, both, grow-diag": lambda: both.align_all(asked),
-        "HMM, both, intersection": lambda: both.align_all(asked, "intersection"),
+    def split(pairs: Sequence[Pair]) -> list[tuple[list[str], list[str]]]:
+        sides = ([[side[start:end] for start, end in words(side)] for side in pair] for pair in pairs)
+        return [(source, target) for source, target in sides]
+
+    train, pairs = split(text), split(test.pairs)
+    both = hmm.train_both(train)
+    backward = both.backward.align_all([(target, source) for source, target in pairs])
+    found = {
+        "IBM model 1": ibm.train(train).align_all(pairs),
+        "HMM, source to target": both.forward.align_all(pairs),
+        "HMM, target to source": [[(i, j) for j, i in links] for links in backward],
+        "HMM, both, grow-diag": both.align_all(pairs),
+        "HMM, both, intersection": both.align_all(pairs, "intersection"),
     }
-    return [measured(name, [set(links) for links in find()], test) for name, find in found.items()]
-
-
-def _split(text: str, words: WordsOf) -> list[str]:
-    return [text[start:end] for start, end in words(text)]
+    return [alignment_score(name, [set(some) for some in links], test) for name, links in found.items()]

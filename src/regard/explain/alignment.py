@@ -137,10 +137,7 @@ def all_links(maps: Mapping[View, WordAttention]) -> dict[View, set[Link]]:
 
 
 def view_aer(
-    links: Sequence[Mapping[View, Links]],
-    view: View,
-    sure: Sequence[Links],
-    possible: Sequence[Links] | None = None,
+    links: Sequence[Mapping[View, Links]], view: View, sure: Sequence[Links], possible: Sequence[Links] | None = None
 ) -> float:
     """The AER of one view over sentences."""
     return aer([sentence[view] for sentence in links], sure, possible)

@@ -29,8 +29,9 @@ from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.errors import InputError
+from regard.explain.hooks import head_output_hook
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
-from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_sentence
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ class EditedState(BatchState):
     values: tuple[Tensor | None, ...] = per_sentence()  # per layer (B, H, S, K); None for scores
 
 
-class EditedModel(Around):
+class EditedModel(ModelWrapper):
     """A model that attends as it is told, for one sentence."""
 
     def __init__(self, model: Model, edits: Edits) -> None:
@@ -122,24 +123,14 @@ class EditedModel(Around):
                 if isinstance(part, MultiHeadPart):
                     value = state.values[layer]
                     assert value is not None
-                    brought = row.to(value) @ value[0, head]  # (K,)
-                    hook = _with_output(brought, head, part.heads)
+                    hook = head_output_hook(row.to(value) @ value[0, head], head, part.heads)  # (K,)
                     hooks.callback(part.attention.output.register_forward_pre_hook(hook).remove)
                 elif isinstance(part, ScorePart):
-                    hooks.callback(part.scores.register_forward_hook(_with_scores(row.log())).remove)
+                    hooks.callback(part.scores.register_forward_hook(_scores_hook(row.log())).remove)
             yield
 
 
-def _with_output(brought: Tensor, head: int, heads: int) -> Any:
-    def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-        joined = inputs[0].clone()  # (B, b, D)
-        joined.unflatten(-1, (heads, -1))[..., head, :] = brought  # (B, b, H, K)
-        return (joined,)
-
-    return hook
-
-
-def _with_scores(scores: Tensor) -> Any:
+def _scores_hook(scores: Tensor) -> Any:
     def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
         return scores.to(output).expand_as(output)  # (N, T, S)
 

@@ -11,31 +11,34 @@ The target is forced, so every number is about the same sentence; Δ > 0 where t
     removed   its subwords are taken out: a sentence that the model could really be given, but all words after the gap
               have moved, and that alone changes log p.
 
-Both are outside the training data. Where the two agree, the result is more credible. Attention is compared with Δ by
-Spearman's ρ: 1 if it orders the source words as Δ does, 0 if the orders are unrelated (Jain and Wallace 2019 did so for
-classifiers).
+Both inputs are unlike the training data. Where the two agree, the result is more credible. Attention is compared with Δ
+by Spearman's ρ: 1 if it orders the source words as Δ does, 0 if the orders are unrelated (Jain and Wallace 2019 did so
+for classifiers).
+
+Gradient × input is the linear approximation of such a change, exact for small ones only:
+
+    G(w, v) = Σ_{s in v} x_s · ∂ log p(w) / ∂x_s        x_s the embedding of s, before its position is added
+
+ConvS2S scales the gradient of its encoder down (`models/convs2s.py`), so its values are smaller by that factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.align.attention import View
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import Trust
-from regard.explain.gradients import NO_WORD, embedding_tables, gradient_times_input
-from regard.explain.interventions import BLANKS, Blank
-from regard.explain.request import Request, Said, request
+from regard.explain.hooks import blanked_embeddings, run_on_source_embeddings
+from regard.explain.sentence_pair import BLANKS, Blank, SentencePair, sentence_pair
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
@@ -45,14 +48,16 @@ from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
 from regard.translation.translator import TextTranslator
 
+NO_WORD = -1  # of a source token that is no part of the text: the model's tag
+
 
 @dataclass(frozen=True)
 class Evidence:
     """One sentence pair; every map has a row for each target word and a column for each source word."""
 
     source: str  # as the model reads it, slots filled
-    target: str  # as the model says it, slots filled
-    translation: str  # the same as `translate` gives it
+    target: str  # as the model writes it, slots filled
+    translation: str  # as `translate` returns it
     source_ids: tuple[int, ...]  # without EOS
     target_ids: tuple[int, ...]
     slots: SlotTexts  # a slot is one word
@@ -62,28 +67,28 @@ class Evidence:
     log_probs: NDArray[np.float64]  # (W,) of each target word, with nothing blanked
     drops: NDArray[np.float64]  # (W, V) Δ
     end_drops: NDArray[np.float64]  # (V,) Δ of EOS
-    gradients: NDArray[np.float64]  # (W, V) gradient × input; NaN where it was not asked for
+    gradients: NDArray[np.float64]  # (W, V) gradient × input; NaN where not computed
     attention: NDArray[np.float64] | None  # (W, V); None where the model has none
     view: View | None
     trust: Trust | None
-    hidden_name: str  # where the rest of a row of attention went
+    hidden_name: str  # what the rest of a row of attention is on
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """(V,) what the whole forced output, EOS included, loses with each source word."""
+        """(V,) the loss of log p of the whole output, EOS included, without each source word."""
         total: NDArray[np.float64] = self.drops.sum(axis=0) + self.end_drops
         return total
 
     def agreement(self, of: NDArray[np.float64]) -> tuple[list[float], float]:
-        """ρ of another map against Δ: for each target word over the source words, and over all cells together. NaN
-        where a side is all alike."""
+        """Spearman's ρ of another map and Δ: for each target word over the source words, and over all cells together.
+        NaN where all values of a side are equal."""
         rows = [spearman(a, b) for a, b in zip(of, self.drops, strict=True)]
         known = np.isfinite(of).all(axis=1)
         return rows, spearman(of[known].ravel(), self.drops[known].ravel())
 
     def same_best(self, of: NDArray[np.float64]) -> float:
-        """Share of target words for which another map's greatest source word is the one that Δ names. Most Δ are nearly
-        0 and their order is chance, which ρ counts and this does not."""
+        """Share of target words whose largest source word in another map is also the one with the largest Δ. Most Δ are
+        nearly 0 and their order is random, which affects ρ but not this."""
         known = np.isfinite(of).all(axis=1)
         same = of[known].argmax(axis=1) == self.drops[known].argmax(axis=1)
         return float(same.mean()) if same.size else float("nan")
@@ -98,68 +103,60 @@ def evidence(
     sentence: int | None = None,
     beam: int | None = None,
 ) -> Evidence:
-    """For the given target, or the translation that `translate` gives. Of a text of several sentences, `sentence`
-    chooses one, from 0."""
-    asked = request(model, text, sentence=sentence, beam=beam)
-    return evidence_of(asked, asked.said(target), blank)
+    """For the given target, or the translation that `translate` returns; `sentence` is an index into the text, from
+    0."""
+    return evidence_of(sentence_pair(model, text, target, sentence=sentence, beam=beam), blank)
 
 
-def evidence_of(asked: Request, found: Said, blank: Blank = "mean", gradients: bool = True) -> Evidence:
-    """For a sentence and a translation of it. Gradients take a backward pass for each target word."""
+def evidence_of(pair: SentencePair, blank: Blank = "mean", gradients: bool = True) -> Evidence:
+    """For a sentence and its translation. Gradients take a backward pass over as many rows as there are target
+    words."""
     if blank not in BLANKS:
         raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
-    bundle, source, slots = asked.bundle, asked.source, asked.slots
-    ids = found.ids
+    bundle, source, slots, ids = pair.bundle, pair.source.model_text, pair.source.slots, pair.target_ids
     attention, view, trust, hidden_name = None, None, None, ""
     if cross_layers(bundle.model) > 0:
         view, trust = stored_view(bundle)
         merged = trace_sentence(bundle, source, ids).in_words(view)
         attention, hidden_name = merged.weights, merged.hidden_name
-    said = bundle.tokenizer.decode(ids)
     source_ids, of_word = source_in_words(bundle, source)
-    shares = target_shares(bundle, ids)  # (T − 1, W)
-    words = tuple(fill(source[a:b], slots.source) for a, b in word_spans(source))
+    shares, words = pair.target_shares, tuple(word.text for word in pair.source_words)  # (T − 1, W)
     if not words or not shares.size:
         raise InputError("evidence is between words, but there are none on one side; give a sentence with words")
     rows = blanked_log_probs(bundle.model, source_ids, ids, of_word, len(words), blank)  # (V + 1, T)
     lost = rows[:1] - rows[1:]  # (V, T)
+    by_gradient = np.full((shares.shape[1], len(words)), np.nan)
+    if gradients:
+        by_gradient = gradient_times_input(bundle.model, source_ids, ids, of_word, shares, len(words))
     return Evidence(
         fill(source, slots.source),
-        fill(said, slots.target),
-        found.translation,
+        fill(pair.answer, slots.target),
+        pair.target.translation,
         tuple(source_ids),
         ids,
         slots,
         words,
-        tuple(fill(said[a:b], slots.target) for a, b in word_spans(said)),
+        tuple(word.text for word in pair.target_words),
         blank,
-        rows[0, :-1] @ shares,
-        (lost[:, :-1] @ shares).T,
-        lost[:, -1],
-        gradient_times_input(bundle.model, source_ids, ids, of_word, shares, len(words))
-        if gradients
-        else np.full((shares.shape[1], len(words)), np.nan),
-        attention,
-        view,
-        trust,
-        hidden_name,
+        log_probs=rows[0, :-1] @ shares,
+        drops=(lost[:, :-1] @ shares).T,
+        end_drops=lost[:, -1],
+        gradients=by_gradient,
+        attention=attention,
+        view=view,
+        trust=trust,
+        hidden_name=hidden_name,
     )
 
 
 def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.int64]]:
-    """A source's ids without EOS, and which word each is most part of; NO_WORD for a tag."""
+    """The ids of a source without EOS, and the word that most of each token belongs to; NO_WORD for a tag."""
     tokenizer = bundle.tokenizer
     (ids,) = tokenizer.encode_source([source])
     pieces = tokenizer.plain.source_tokens(source)
     shares = subword_shares([(p.start, p.end) for p in pieces], word_spans(source))
     of_word = shares.argmax(axis=1) if shares.size else np.zeros(0, dtype=np.int64)
     return ids, np.concatenate([np.full(len(tokenizer.mark_ids), NO_WORD), of_word])
-
-
-def target_shares(bundle: Bundle, ids: Sequence[int]) -> NDArray[np.float64]:
-    """(tokens, words): which part of each target token belongs to which word."""
-    said = bundle.tokenizer.decode(ids)
-    return subword_shares(bundle.tokenizer.target_pieces(ids), word_spans(said))
 
 
 # ------------------------------------------------------------------------------------------------ blanking
@@ -172,36 +169,13 @@ def blanked_log_probs(
     """(V + 1, T): log p of every target token and EOS, first of the whole source, then with each word blanked."""
     if blank == "removed":
         shorter = [[i for i, word in zip(source, of_word, strict=True) if word != gone] for gone in range(words)]
-        sources = [source, *shorter]
-        batch = flat_batch(sources, [target] * len(sources)).pad().to(model.device)
-        return _numbers(token_log_probs(model, batch))
+        batch = flat_batch([source, *shorter], [target] * (words + 1)).pad().to(model.device)
+        return token_log_probs(model, batch).cpu().double().numpy()
     batch = flat_batch([source] * (words + 1), [target] * (words + 1)).pad().to(model.device)
-    gone = torch.zeros_like(batch.src_mask)  # (V + 1, S)
-    for word in range(words):
-        gone[word + 1, : len(source)] = torch.from_numpy(of_word == word).to(gone.device)
-    with read_as_mean(model, gone):
-        return _numbers(token_log_probs(model, batch))
-
-
-@contextmanager
-def read_as_mean(model: Model, gone: Tensor, side: Literal["source", "target"] = "source") -> Iterator[None]:
-    """Within, the embeddings of batch rows are the mean of all embeddings where `gone` (B, S or T) says so."""
-
-    def hook(table: nn.Module, inputs: Any, read: Tensor) -> Tensor:
-        assert isinstance(table, nn.Embedding)
-        width = gone.shape[1]  # ByteNet reads blanks after the source: they stay
-        there = torch.nn.functional.pad(gone, (0, read.shape[1] - width))
-        return torch.where(there[..., None], table.weight.mean(dim=0), read)  # (B, S, D)
-
-    with ExitStack() as hooks:
-        for table in embedding_tables(model, f"{side}_embedding"):
-            hooks.callback(table.register_forward_hook(hook).remove)
-        yield
-
-
-def _numbers(rows: Tensor) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = rows.cpu().double().numpy()
-    return numbers
+    blank_at = torch.zeros_like(batch.src_mask)  # (V + 1, S)
+    blank_at[1:, : len(source)] = torch.from_numpy(of_word == np.arange(words)[:, None]).to(blank_at.device)
+    with blanked_embeddings(model, blank_at):
+        return token_log_probs(model, batch).cpu().double().numpy()
 
 
 # ------------------------------------------------------------------------------------------------ Spearman
@@ -231,3 +205,30 @@ def spearman(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     x, y = ranks(a) - (len(a) + 1) / 2, ranks(b) - (len(b) + 1) / 2
     spread = float(np.sqrt((x @ x) * (y @ y)))
     return float(np.clip(x @ y / spread, -1, 1)) if spread else float("nan")
+
+
+# ------------------------------------------------------------------------------------------------ gradient × input
+
+
+def gradient_times_input(
+    model: Model,
+    source: Sequence[int],
+    target: Sequence[int],
+    of_word: NDArray[np.int64],  # (S,) the word of each source subword, or NO_WORD; EOS left out
+    shares: NDArray[np.float64],  # (T, W) which part of a target subword is part of which word
+    words: int,
+) -> NDArray[np.float64]:
+    """(W, V): G of every target and source word. One backward pass: the pair is W times in a batch, and row w counts
+    the log-probability of its own word alone."""
+    count = shares.shape[1]
+    batch = flat_batch([source] * count, [target] * count).pad().to(model.device)
+    with torch.enable_grad():
+        log_probs, embedded = run_on_source_embeddings(model, lambda: token_log_probs(model, batch))  # (W, T + 1)
+        mine = torch.as_tensor(shares.T, dtype=log_probs.dtype, device=log_probs.device)  # (W, T)
+        gradients = torch.autograd.grad((log_probs[:, :-1] * mine).sum(), embedded)
+    products = sum((x.detach() * g).sum(dim=-1) for x, g in zip(embedded, gradients, strict=True))  # (W, S, …)
+    assert isinstance(products, Tensor)
+    by_subword = products[:, : len(source)].cpu().double().numpy()  # (W, S)
+    part = (of_word[:, None] == np.arange(words)).astype(np.float64)  # (S, V)
+    of_words: NDArray[np.float64] = by_subword @ part  # (W, V)
+    return of_words

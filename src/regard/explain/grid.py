@@ -145,6 +145,11 @@ def in_pieces(
     return target, columns, weights
 
 
+def head_name(view: View) -> str:
+    """The view without its row meaning: "layer 2 head 4"."""
+    return str(view).rsplit(" · ", 1)[0].replace(" · ", " ")
+
+
 def _caption(view: View, kind: Kind, trust: Trust | None, hidden: str) -> str:
     if kind == "cross":
         return f"{view} · {trust or NOT_EVALUATED} · {hidden}"
@@ -153,6 +158,6 @@ def _caption(view: View, kind: Kind, trust: Trust | None, hidden: str) -> str:
 
 
 def hidden_mass(masses: NDArray[np.float64], name: str) -> str:
-    """What a map does not show, on the mean of its rows."""
+    """The mean weight of the columns that a map does not show: "EOS mass 0.01"."""
     known = masses[np.isfinite(masses)]
     return f"{name} mass {known.mean():.2f}" if len(known) else f"{name} mass unknown"

@@ -1,4 +1,4 @@
-"""The beam search of one sentence as a lattice: every continuation it weighed, what became of it, and why.
+"""The beam search of one sentence as a lattice: every continuation it considered, whether it was kept, and why.
 
 The search itself keeps the record (`search/search_trace.py`); nothing is searched again here. A node is one
 token said after another node. Its fate is what the search did with it, and at the end what became of those that were
@@ -12,22 +12,21 @@ still going or had ended:
     abandoned    was still going when the search stopped
     cut off      was still going at the length limit, and is in the n-best list because nothing had ended
 
-The n-best list is the search's own, so two entries may be the same text in other tokens; `replayed` makes it again from
-the nodes alone, and a test holds the two equal. The search is the one whose result `translate` gives: where something
-must be said, it is constrained and its rows are more than the beam (`search/constrained_beam.py`), and where the guard
-took a second search, it is that one.
+The n-best list is the search's own, so two entries may be the same text in other tokens. The search is the one whose
+result `translate` returns: a constrained search has more rows than the beam, and where the guard took a second
+search, it is that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.explain.grid import EOS as EOS_LABEL
-from regard.explain.request import Request, request
+from regard.explain.sentence_pair import ExplainedSource, explained_source
 from regard.search.constrained_beam import constrained_width
 from regard.search.engine import Hypothesis
 from regard.search.search import beam_search
@@ -59,14 +58,21 @@ class Node:
     fate: NodeFate
     reason: str
     rank: int | None = None  # its place in the n-best list, from 1, where a hypothesis of it ends here
-    leads_to: int | None = None  # the best place in the n-best list that a way through it has
+    leads_to: int | None = None  # the best place in the n-best list of a hypothesis through it
+
+    @property
+    def style(self) -> Literal["best", "kept", "gone"]:
+        """How a drawing shows it: on the path to the best hypothesis, kept, or dropped."""
+        if self.leads_to == 1:
+            return "best"
+        return "kept" if self.fate in ("kept", "finished", "cut off") else "gone"
 
 
 @dataclass(frozen=True)
 class Entry:
     """One entry of the n-best list."""
 
-    text: str  # as `translate` gives it
+    text: str  # as `translate` returns it
     log_prob: float
     score: float
     nodes: tuple[int, ...]
@@ -80,7 +86,7 @@ class Lattice:
     length_penalty: float
     note: str  # what is special about the search, empty for a usual one
     ending: str
-    nodes: tuple[Node, ...]  # by step, and within it best first as the search weighed them
+    nodes: tuple[Node, ...]  # by step, and within it best first as the search considered them
     nbest: tuple[Entry, ...]
 
     @property
@@ -101,44 +107,45 @@ def lattice(
     sentence: int | None = None,
     guard: bool = True,
 ) -> Lattice:
-    """The search for one sentence; beam and length penalty are the model's own unless given. Of a text of several
-    sentences, `sentence` chooses one, from 0. Without `guard`, it is the first search also of a doubtful sentence."""
-    return lattice_of(request(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard))
+    """The search for one sentence; beam and length penalty are the model's own unless given. `sentence` is an index
+    into the text, from 0. With `guard=False` a doubtful sentence is not searched a second time."""
+    source = explained_source(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
+    return lattice_of(source)
 
 
-def lattice_of(asked: Request) -> Lattice:
-    """The search for a sentence."""
-    tokenizer, (taken, demand) = asked.bundle.tokenizer, asked.result.search
-    constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken)
+def lattice_of(source: ExplainedSource) -> Lattice:
+    """The lattice of the search whose result was accepted."""
+    tokenizer, (taken, demand) = source.bundle.tokenizer, source.result.search
+    constraint = source.pipeline.constraint(source.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
-    src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([asked.unit.ids]))
+    src, mask = (tensor.to(source.bundle.model.device) for tensor in pad_sources([source.unit.ids]))
     records: list[SearchTrace] = []
-    (found,) = beam_search(asked.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
-    labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), asked.slots.target)))
-    nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
-    given = {candidate.ids: candidate.text for candidate in asked.result.candidates}
-    texts = [given.get(h.ids) or asked.restored(h.ids) for h in found]
+    (found,) = beam_search(source.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
+    labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), source.slots.target)))
+    nodes = search_nodes(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
+    given = {candidate.ids: candidate.text for candidate in source.result.candidates}
+    texts = [given.get(h.ids) or source.restore_text(h.ids) for h in found]
     nbest = _entries(nodes, found, texts)
     ending = ENDINGS[records[0].ending or "all ended"].format(beam=taken.beam)
-    source = fill(asked.source, asked.slots.source)
-    notes = [asked.searched()] if taken != asked.pipeline.search else []
+    notes = [source.search_name()] if taken != source.pipeline.search else []
     notes += [] if constraint is None else [f"{rows} rows, because something must be said"]
     settings = taken.beam, rows, taken.length_penalty, " · ".join(notes)
-    return Lattice(source, *settings, ending, tuple(_led(nodes, nbest)), nbest)
+    read = fill(source.model_text, source.slots.source)
+    return Lattice(read, *settings, ending, tuple(_with_best_ranks(nodes, nbest)), nbest)
 
 
-def nodes_of(
+def search_nodes(
     record: SearchTrace, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]
 ) -> list[Node]:
-    """A record of the search and the n-best list that it gave, as nodes that know their parents and their ends."""
+    """The nodes of a search, from its record and its n-best list."""
     nodes: list[Node] = []
     said: list[tuple[int, ...]] = []  # the tokens up to and with each node
     live = [START]  # the node behind each of the search's rows
     ranks = {(h.ids, len(h.log_probs)): rank for rank, h in enumerate(found, start=1)}  # cut off: no EOS is counted
-    for step, weighed in enumerate(record.steps, start=1):
+    for step, considered in enumerate(record.steps, start=1):
         last, kept = step == len(record.steps), []
-        bar = min((c.total for c in weighed if c.fate == "kept"), default=0.0)
-        for one in weighed:
+        bar = min((c.total for c in considered if c.fate == "kept"), default=0.0)
+        for one in considered:
             parent = live[one.row]
             words = (*(said[parent] if parent != START else ()), one.token)
             complete = words[:-1] if one.token == EOS else words
@@ -187,19 +194,24 @@ def _reason(
     }[fate]
 
 
+def path_to(nodes: Sequence[Node], number: int) -> tuple[int, ...]:
+    """The numbers of the nodes from the first token to node `number`."""
+    path = []
+    while number != START:
+        path.append(number)
+        number = nodes[number].parent
+    return tuple(reversed(path))
+
+
 def _entries(nodes: list[Node], found: list[Hypothesis], texts: list[str]) -> tuple[Entry, ...]:
-    ends = {node.rank: number for number, node in enumerate(nodes) if node.rank is not None}
-    paths = []
-    for rank, (hypothesis, text) in enumerate(zip(found, texts, strict=True), start=1):
-        way, number = [], ends[rank]
-        while number != START:
-            way.append(number)
-            number = nodes[number].parent
-        paths.append(Entry(text, hypothesis.log_prob, hypothesis.score, tuple(reversed(way))))
-    return tuple(paths)
+    ends = {node.rank: number for number, node in enumerate(nodes)}
+    return tuple(
+        Entry(text, hypothesis.log_prob, hypothesis.score, path_to(nodes, ends[rank]))
+        for rank, (hypothesis, text) in enumerate(zip(found, texts, strict=True), start=1)
+    )
 
 
-def _led(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
+def _with_best_ranks(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
     best: dict[int, int] = {}
     for rank, path in enumerate(nbest, start=1):
         for number in path.nodes:
@@ -207,28 +219,8 @@ def _led(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
     return [replace(node, leads_to=best.get(number)) for number, node in enumerate(nodes)]
 
 
-def replayed(lattice: Lattice) -> list[Hypothesis]:
-    """The n-best list made again from the nodes alone: those that ended in it, with the tokens on the way to them."""
-    ends = [node for node in lattice.nodes if node.fate in ("finished", "cut off")]
-    found = []
-    for end in sorted(ends, key=lambda node: -node.score):
-        way = [end]
-        while way[0].parent != START:
-            way.insert(0, lattice.nodes[way[0].parent])
-        ids = tuple(node.token for node in way if node.token != EOS)
-        found.append(Hypothesis(ids, tuple(node.log_prob for node in way), end.score))
-    return found
-
-
 def as_dict(lattice: Lattice) -> dict[str, Any]:
-    """For JSON, in a fixed order."""
-    return {
-        "source": lattice.source,
-        "beam": lattice.beam,
-        "rows": lattice.rows,
-        "length_penalty": lattice.length_penalty,
-        "note": lattice.note,
-        "ending": lattice.ending,
-        "nbest": [asdict(path) for path in lattice.nbest],
-        "nodes": [{"node": n} | asdict(node) for n, node in enumerate(lattice.nodes)],
-    }
+    """For JSON, in a fixed order; nodes come last and have their numbers."""
+    fields = asdict(lattice)
+    nodes = [{"node": number} | node for number, node in enumerate(fields.pop("nodes"))]
+    return fields | {"nodes": nodes}

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from regard.batch import EOS, flat_batch
 from regard.errors import InputError
-from regard.explain.calls import recorded
+from regard.explain.hooks import recorded
 from regard.models.base import Model
 
 

@@ -18,11 +18,11 @@ from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.errors import InputError
-from regard.explain.calls import recorded
+from regard.explain.hooks import recorded
 from regard.explain.terms import (
     Affine,
-    Angles,
     Array,
+    RotaryAngles,
     Term,
     additive_terms,
     dot_product_terms,
@@ -51,25 +51,25 @@ class Query:
 
 
 Checks = dict[str, tuple[Array, Tensor]]  # what was computed, and what the model had
-WrittenOut = tuple[str, list[Term], Checks]  # the equation in one line, its terms, what to compare
+AttentionTerms = tuple[str, list[Term], Checks]  # the equation in one line, its terms, what to compare
 
 
-def write_out(model: Model, batch: Batch, query: Query) -> WrittenOut:
+def attention_terms(model: Model, batch: Batch, query: Query) -> AttentionTerms:
     """One query of a batch of one sentence pair, by the mechanism that the model declares for it."""
     match model.attention_parts().get((query.kind, query.layer)):
         case MultiHeadPart() as part:
-            return of_heads(model, part, batch, query)
+            return multi_head_terms(model, part, batch, query)
         case ScorePart() as part:
-            return of_scores(model, part, batch, query)
+            return recurrent_terms(model, part, batch, query)
         case ConvolutionPart() as part:
-            return of_convolution(model, part, batch, query)
+            return convolution_terms(model, part, batch, query)
     raise InputError(f"a model of the class {type(model).__name__} does not say what its attention is made of")
 
 
 # ── scaled dot product with heads ───────────────────────────────────────────────────────────────────────────────────
 
 
-def of_heads(model: Model, part: MultiHeadPart, batch: Batch, query: Query) -> WrittenOut:
+def multi_head_terms(model: Model, part: MultiHeadPart, batch: Batch, query: Query) -> AttentionTerms:
     attention, residual = part.attention, part.residual
     with recorded(residual, attention, *([] if part.memory is None else [part.memory])) as calls:
         maps = model.attention(batch)
@@ -110,7 +110,7 @@ def head_terms(
     query, key, value = (
         Affine(array(m.weight)[part], array(m.bias)[part]) for m in (attention.query, attention.key, attention.value)
     )
-    turn = (None, None) if turns is None else (Angles(turns[at]), Angles(turns))
+    turn = (None, None) if turns is None else (RotaryAngles(turns[at]), RotaryAngles(turns))
     terms = dot_product_terms(x, memory, query, key, value, mask, *turn)
     added = array(attention.output.weight)[:, part] @ terms[-1].values  # (D, K) (K,)
     return [*terms, Term("W_O c", "this head's columns of W_O times c: what it adds to the output", added)]
@@ -129,7 +129,7 @@ def angles(length: int, size: int) -> Array:
 # ── scores of recurrent models ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def of_scores(model: Model, part: ScorePart, batch: Batch, query: Query) -> WrittenOut:
+def recurrent_terms(model: Model, part: ScorePart, batch: Batch, query: Query) -> AttentionTerms:
     scores, reader, at = part.scores, part.reader, query.position
     h = array(model.encode(batch.src, batch.src_mask).states[0])  # (S, K)
     with recorded(scores, reader) as calls:
@@ -187,7 +187,7 @@ def score_terms(scores: Scores, s: Array, h: Array, coverage: tuple[Array, Array
 # ── convolutional decoder layers ────────────────────────────────────────────────────────────────────────────────────
 
 
-def of_convolution(model: Model, part: ConvolutionPart, batch: Batch, query: Query) -> WrittenOut:
+def convolution_terms(model: Model, part: ConvolutionPart, batch: Batch, query: Query) -> AttentionTerms:
     """d = W h + b + g is the query, z are the keys, z + e the values; √m times their mean goes through W."""
     at, memory = query.position, model.encode(batch.src, batch.src_mask)
     assert isinstance(memory, ConvS2SMemory)

@@ -1,31 +1,195 @@
-"""A sentence and its translation as an explanation counts them: in words, and where each word stands in the texts.
+"""The sentence to explain and its translation, and where each of their words stands in the texts.
 
-The model reads another text than the one that was given, and says another one than the one that is given back
-(`translation/prepare.py`): words are mended, and what must survive is a slot. Words here are those that the model reads
-and says, as in every map; their spans lead back to the texts that a person sees. A word that was put in or taken away
-after the search has no span.
+Every explanation starts here, so all of them are about the same text and the same search as `translate`: the model's
+own preparation, beam, length penalty and longest sentence, unless a beam or a length penalty is given, and the second
+search where the guard accepted that. What was inserted after the search is in `ExplainedTarget.translation`, not in its
+ids.
+
+The model reads a prepared text with placeholders (`translation/prepare.py`), and its output is restored. Words here are
+those of the model's own texts, as in every map; their spans point into the texts that a person sees. A word that was
+added or removed after the search has no span.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
-from regard.explain.request import Request, Said, request
-from regard.text.slots import fill
+from regard.search.options import SearchOptions
+from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
+from regard.translation.options import TranslateOptions
+from regard.translation.pipeline import Pipeline, UnitResult
+from regard.translation.prepare import PreparedSentence
 from regard.translation.translator import TextTranslator
+from regard.translation.units import Unit
+
+Blank = Literal["mean", "removed"]  # the ways to blank a source word (`evidence.py`)
+BLANKS: tuple[Blank, ...] = get_args(Blank)
+Ablation = Literal["zero", "uniform"]  # the ways to ablate an attention head (`ablation.py`)
+ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
+
+
+class TooLongError(InputError):
+    """A sentence that is longer than the model can read at once."""
+
+
+class SentenceIndexError(InputError):
+    """A text of several sentences without an index, or with an index that is out of range."""
+
+
+@dataclass(frozen=True)
+class ExplainedTarget:
+    """A translation to explain."""
+
+    ids: tuple[int, ...]  # the model's output, without EOS
+    translation: str  # as `translate` returns it
+    how: str  # "forced", "greedy", "beam 5", and what else was done
+
+
+@dataclass(frozen=True)
+class ExplainedSource:
+    """One sentence to explain, with the translator and the search settings."""
+
+    translator: TextTranslator
+    unit: Unit
+    search: DecodeConfig
+    guard: bool = True
+    sentences: int = 1  # of the whole text
+
+    @property
+    def bundle(self) -> Bundle:
+        return self.translator.bundle
+
+    @property
+    def sentence(self) -> PreparedSentence:
+        return self.unit.prepared
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was given."""
+        return self.sentence.source
+
+    @property
+    def model_text(self) -> str:
+        """The sentence as the model reads it, with placeholders."""
+        return self.sentence.read
+
+    @property
+    def slots(self) -> SlotTexts:
+        return self.sentence.slots
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The translation pipeline that `translate` uses."""
+        beam, penalty = self.search.beam, self.search.length_penalty
+        text = TranslateOptions(mend=self.search.mend, guard=self.guard)
+        return self.translator.pipeline(SearchOptions(beam, penalty, nbest=beam), text)
+
+    @cached_property
+    def result(self) -> UnitResult:
+        """The result of `translate`, with the whole n-best list."""
+        return self.pipeline.results([self.unit])[0]
+
+    def target(self, given: str | None = None, nbest: int = 0) -> ExplainedTarget:
+        """The given translation, else entry `nbest` of the n-best list, from 0."""
+        if given is not None:
+            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(given).text])
+            return ExplainedTarget(tuple(ids), given, "forced")
+        most = min(self.search.beam, len(self.result.candidates))
+        if not 0 <= nbest < most:
+            raise InputError(
+                f"nbest must be from 0 to {most - 1}, the different translations that the search found, but is "
+                f"{nbest}; use a wider beam"
+            )
+        found, how = self.result.candidates[nbest], self.search_name()
+        changed = found.text != self.restore_text(found.ids)
+        return ExplainedTarget(found.ids, found.text, f"{how} · repaired after the search" if changed else how)
+
+    def restore_text(self, ids: Sequence[int]) -> str:
+        """The text of token ids, with placeholders replaced, but not repaired."""
+        answer = self.bundle.tokenizer.decode(ids)
+        answer = self.sentence.without_additions(answer) if self.search.mend else answer
+        return self.sentence.restore(answer).text
+
+    def search_name(self) -> str:
+        """The search whose result was accepted: "beam 5", or "second search: beam 10, length penalty 1.5"."""
+        taken = self.result.search.options
+        name = "greedy" if taken.beam == 1 else f"beam {taken.beam}"
+        if taken == self.pipeline.search:
+            return name
+        if taken.length_penalty != self.search.length_penalty:
+            name += f", length penalty {taken.length_penalty:g}"
+        if taken.no_repeat:
+            name += f", no {taken.no_repeat} tokens twice"
+        return f"second search: {name}"
+
+
+def explained_source(
+    model: TextTranslator | Bundle,
+    text: str,
+    *,
+    sentence: int | None = None,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    guard: bool = True,
+) -> ExplainedSource:
+    """The sentence of a text with index `sentence`, from 0; it may be None for a text of one sentence. `guard`: whether
+    a doubtful sentence is searched a second time, as `translate` does. Raises TooLongError, SentenceIndexError, or
+    InputError where there are no words."""
+    if isinstance(model, Bundle):
+        model = TextTranslator(model)
+    model, text = model.for_text(text)
+    given: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty}
+    search = replace(model.config, **{name: value for name, value in given.items() if value is not None})
+    units = units_of(model, text)
+    count = units[-1].sentence + 1
+    if sentence is None and count > 1:
+        raise SentenceIndexError(
+            f"the text has {count} sentences, but one is explained at a time; choose one by sentence, from 0 to "
+            f"{count - 1}, or give one sentence"
+        )
+    if sentence is not None and not 0 <= sentence < count:
+        raise SentenceIndexError(f"sentence must be from 0 to {count - 1} in this text, but is {sentence}")
+    parts = [unit for unit in units if unit.sentence == (sentence or 0)]
+    if len(parts) > 1:
+        tokens = sum(len(part.ids) for part in parts)
+        raise TooLongError(
+            f"the sentence has {tokens} tokens, but the model reads fewer than {model.max_length} at a time; "
+            "give a shorter sentence"
+        )
+    if not parts[0].ids:
+        raise InputError(
+            f'there is nothing to explain: "{parts[0].prepared.source}" has no words and is copied as it is; '
+            "give one sentence"
+        )
+    return ExplainedSource(model, parts[0], search, guard, count)
+
+
+def units_of(model: TextTranslator, text: str) -> list[Unit]:
+    """The sentences of a text as `translate` splits them, long ones in parts; raises InputError where there are
+    none."""
+    model, text = model.for_text(text)
+    units = list(model.unit_maker(TranslateOptions(mend=model.config.mend)).units([(0, text)]))
+    if not units:
+        raise InputError("there is nothing to explain: the text is empty; give one sentence")
+    return units
+
+
+# ── the pair, in words ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
 class PlacedWord:
-    """A word, with slots filled, and where it stands: in the text that was given, or in the translation."""
+    """A word with placeholders filled, and its span in the given text or in the translation."""
 
     text: str
     span: Span | None
@@ -33,65 +197,69 @@ class PlacedWord:
 
 @dataclass(frozen=True)
 class SentencePair:
-    """What is explained."""
+    """A sentence and its translation, in words and tokens."""
 
-    asked: Request
-    said: Said
-    forced: bool  # the translation was given, not searched for
+    source: ExplainedSource
+    target: ExplainedTarget
 
     @property
     def bundle(self) -> Bundle:
-        return self.asked.bundle
+        return self.source.bundle
+
+    @property
+    def forced(self) -> bool:
+        """Whether the translation was given, not searched for."""
+        return self.target.how == "forced"
 
     @property
     def source_ids(self) -> tuple[int, ...]:
-        """With the tag's, without EOS."""
-        return self.asked.unit.ids
+        """With the tag, without EOS."""
+        return self.source.unit.ids
 
     @property
     def target_ids(self) -> tuple[int, ...]:
-        return self.said.ids
+        return self.target.ids
 
     @cached_property
     def answer(self) -> str:
-        """The translation as the model says it, with slots."""
-        return self.bundle.tokenizer.decode(self.said.ids)
+        """The model's output, with placeholders."""
+        return self.bundle.tokenizer.decode(self.target.ids)
 
     @cached_property
     def source_words(self) -> tuple[PlacedWord, ...]:
-        spans, slots = word_spans(self.asked.source), self.asked.slots.source
-        texts = [fill(self.asked.source[start:end], slots) for start, end in spans]
+        spans, slots = word_spans(self.source.model_text), self.source.slots.source
+        texts = [fill(self.source.model_text[start:end], slots) for start, end in spans]
         return _placed(texts, self._source_places(spans))
 
     @cached_property
     def target_words(self) -> tuple[PlacedWord, ...]:
-        texts = [fill(self.answer[start:end], self.asked.slots.target) for start, end in self.target_spans]
+        texts = [fill(self.answer[start:end], self.source.slots.target) for start, end in self.target_spans]
         return _placed(texts, self._target_places(self.target_spans))
 
     @cached_property
     def source_pieces(self) -> tuple[PlacedWord, ...]:
         """The tokens of the text, without tag and EOS."""
         tokenizer = self.bundle.tokenizer
-        spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(self.asked.source)]
-        labels = tokenizer.source.labels(self.source_ids, self.asked.slots.source)
+        spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(self.source.model_text)]
+        labels = tokenizer.source.labels(self.source_ids, self.source.slots.source)
         return _placed(labels[len(labels) - len(spans) :], self._source_places(spans))
 
     @cached_property
     def target_pieces(self) -> tuple[PlacedWord, ...]:
         """The tokens, without EOS."""
         tokenizer = self.bundle.tokenizer
-        labels = tokenizer.target.labels(self.target_ids, self.asked.slots.target)
+        labels = tokenizer.target.labels(self.target_ids, self.source.slots.target)
         return _placed(labels, self._target_places(tokenizer.target_pieces(self.target_ids)))
 
     @cached_property
     def target_spans(self) -> list[Span]:
-        """Of the words, in `answer`."""
+        """The spans of the target words in `answer`."""
         return word_spans(self.answer)
 
     @cached_property
     def target_shares(self) -> NDArray[np.float64]:
         """(tokens, words): which part of each target token belongs to which word."""
-        return subword_shares(self.bundle.tokenizer.target_pieces(self.said.ids), self.target_spans)
+        return subword_shares(self.bundle.tokenizer.target_pieces(self.target.ids), self.target_spans)
 
     def first_tokens(self) -> list[int]:
         """For each target word the place of the first token that belongs to it."""
@@ -100,29 +268,28 @@ class SentencePair:
     def by_word(self, tokens: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers of tokens (T,) or (T + 1,), EOS last → of words (W,): a token that belongs to two words is divided
         among them."""
-        numbers = np.asarray(tokens, dtype=np.float64)[: len(self.said.ids)]
+        numbers = np.asarray(tokens, dtype=np.float64)[: len(self.target.ids)]
         summed: NDArray[np.float64] = numbers @ self.target_shares
         return summed
 
     def _source_places(self, spans: Sequence[Span]) -> list[Span | None]:
-        at, sentence = self.asked.unit.span[0], self.asked.sentence
-        found: list[Span | None] = []
-        for start, end in spans:
-            first, last = sentence.origin((start, end)) if end > start else (0, 0)
-            found.append((at + first, at + last) if end > start else None)
-        return found
+        def place(span: Span) -> Span:
+            first, last = self.source.sentence.origin(span)
+            return self.source.unit.span[0] + first, self.source.unit.span[0] + last
+
+        return [place((start, end)) if end > start else None for start, end in spans]
 
     def _target_places(self, spans: Sequence[Span]) -> list[Span | None]:
-        sentence, answer = self.asked.sentence, self.answer
+        sentence, answer = self.source.sentence, self.answer
         if self.forced:
-            given = sentence.as_model_output(self.said.translation)
-            if given.text != answer:  # the tokenizer does not give it back as it was
+            given = sentence.as_model_output(self.target.translation)
+            if given.text != answer:  # the tokenizer cannot reproduce it
                 return [None] * len(spans)
             origins = given.origins
             return [(origins[start][0], origins[end - 1][1]) if end > start else None for start, end in spans]
-        kept = sentence.without_additions(answer) if self.asked.search.mend else answer
+        kept = sentence.without_additions(answer) if self.source.search.mend else answer
         restored = sentence.restore(kept)
-        if restored.text != self.said.translation:  # repaired after the search
+        if restored.text != self.target.translation:  # repaired after the search
             return [None] * len(spans)
         return [restored.span((start, end)) if start < end <= len(kept) else None for start, end in spans]
 
@@ -134,18 +301,18 @@ def _placed(texts: Sequence[str], spans: Sequence[Span | None]) -> tuple[PlacedW
 def sentence_pair(
     model: TextTranslator | Bundle,
     text: str,
-    translation: str | None = None,
+    target: str | None = None,
     *,
     sentence: int | None = None,
     beam: int | None = None,
     nbest: int = 0,
 ) -> SentencePair:
-    """A sentence with the given translation, or with the one that `translate` gives. Of a text of several sentences,
-    `sentence` chooses one; `nbest` is a place in the n-best list. Both count from 0."""
-    if translation is not None and (beam is not None or nbest):
+    """A sentence with the given target, or with the translation that `translate` returns. `sentence` is the index of a
+    sentence of the text, `nbest` of an entry of the n-best list; both count from 0."""
+    if target is not None and (beam is not None or nbest):
         raise InputError(
-            "a translation that is given is not searched for; give a translation or a beam, not both",
-            parameter=("translation", "beam"),
+            "a translation that is given is not searched for; give a target or a beam, not both",
+            parameter=("target", "beam"),
         )
-    asked = request(model, text, sentence=sentence, beam=beam)
-    return SentencePair(asked, asked.said(translation, nbest), translation is not None)
+    source = explained_source(model, text, sentence=sentence, beam=beam)
+    return SentencePair(source, source.target(target, nbest))

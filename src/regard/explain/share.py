@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.batch import BOS, pad_sources
-from regard.explain.evidence import read_as_mean
+from regard.explain.hooks import blanked_embeddings
 from regard.models.base import Model, State
 
 Ids = Sequence[int]
@@ -36,7 +36,7 @@ Ids = Sequence[int]
 
 @dataclass(frozen=True)
 class Shares:
-    """Of each target word."""
+    """The contributions of the source and of the words before, for each target word."""
 
     source: NDArray[np.float64]  # (W,) φ(source), in nats
     before: NDArray[np.float64]  # (W,) φ(words before)
@@ -53,14 +53,16 @@ class Shares:
 def shares_of(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int = 0) -> Shares:
     """`words` (T − 1, W) says which part of each target token belongs to which word; ids are without EOS. The first
     `tags` source tokens are no words: like EOS they are never blanked."""
-    whole, only_source, only_before, neither = _four(model, source, target, words, tags)
+    whole, only_source, only_before, neither = _four_log_probs(model, source, target, words, tags)
     gain_source = 0.5 * ((whole - only_before) + (only_source - neither))
     gain_before = 0.5 * ((whole - only_source) + (only_before - neither))
     return Shares(gain_source, gain_before)
 
 
 @torch.inference_mode()
-def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int) -> list[NDArray[np.float64]]:
+def _four_log_probs(
+    model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int
+) -> list[NDArray[np.float64]]:
     """log p of each word (W,): with both, the source alone, the words before alone, neither.
 
     Four rows go through the target side by side: the source as it is or blanked, and what was read as it is or blanked.
@@ -72,12 +74,12 @@ def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], ta
     src, mask = (tensor.to(device) for tensor in pad_sources([source, source]))
     gone = torch.zeros_like(mask)
     gone[1, tags : len(source)] = True
-    with read_as_mean(model, gone):
+    with blanked_embeddings(model, gone):
         state = model.start(model.encode(src, mask), beams=2)
     chain: list[NDArray[np.float64]] = []  # (4,) for each token
     states: list[State] = []
     for place, (read, said) in enumerate(zip([BOS, *target], target, strict=False)):
-        with read_as_mean(model, unread & (place > 0), "target"):  # BOS stays
+        with blanked_embeddings(model, unread & (place > 0), "target"):  # BOS stays
             step = model.step(torch.full_like(rows, read), state)
         state = step.state
         states.append(state)

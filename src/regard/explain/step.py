@@ -23,7 +23,7 @@ from regard.bundle.bundle import Bundle
 from regard.errors import InputError, RegardError
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
-from regard.explain.mechanisms import Checks, Query, array, write_out
+from regard.explain.mechanisms import Checks, Query, array, attention_terms
 from regard.explain.terms import Array, Term
 from regard.explain.trace import no_attention
 from regard.models.base import AttentionMaps, Model
@@ -46,13 +46,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class StepNumbers:
-    """The same with words."""
+    """The numbers of one query, with the labels of its query and keys."""
 
     architecture: str
     query: Query
     source: str
     target: str
-    asks: str  # the piece of the query, in words
+    query_label: str  # the piece that attends
     keys: tuple[str, ...]
     numbers: Numbers
 
@@ -65,23 +65,24 @@ def step_numbers(
     (source_ids,) = tokenizer.encode_source([source])
     if not bundle.model.has_attention:
         raise no_attention(bundle)
-    numbers = numbers_of(bundle.model, source_ids, target_ids, query)
+    numbers = query_numbers(bundle.model, source_ids, target_ids, query)
     source_pieces = (*tokenizer.source.labels(source_ids, slots.source), EOS_LABEL)
     pieces = tokenizer.target.labels(target_ids, slots.target)
     read, predicted = (BOS_LABEL, *pieces), (*pieces, EOS_LABEL)
     at = query.position
-    asks = f"{source_pieces[at]}" if query.kind == "encoder" else f"read {read[at]}, predicts {predicted[at]}"
+    query_label = f"{source_pieces[at]}" if query.kind == "encoder" else f"read {read[at]}, predicts {predicted[at]}"
     keys = read if query.kind == "decoder" else source_pieces
     texts = fill(source, slots.source), fill(tokenizer.decode(target_ids), slots.target)
-    return StepNumbers(bundle.architecture, query, *texts, asks, keys, numbers)
+    return StepNumbers(bundle.architecture, query, *texts, query_label, keys, numbers)
 
 
 @torch.inference_mode()
-def numbers_of(model: Model, source: Sequence[int], target: Sequence[int], query: Query) -> Numbers:
-    """The same in ids, without BOS and EOS."""
+def query_numbers(model: Model, source: Sequence[int], target: Sequence[int], query: Query) -> Numbers:
+    """The numbers of one query of a pair of ids, given without BOS and EOS. Raises InputError for a query out of
+    range."""
     batch = flat_batch([source], [target]).pad().to(model.device)
     check_query(model.attention(batch), query)
-    equation, terms, checks = write_out(model, batch, query)
+    equation, terms, checks = attention_terms(model, batch, query)
     return Numbers(equation, tuple(terms), compared(checks, query))
 
 
@@ -125,7 +126,7 @@ def as_dict(step: StepNumbers) -> dict[str, Any]:
         "position": query.position + 1,
         "source": step.source,
         "target": step.target,
-        "query": step.asks,
+        "query": step.query_label,
         "keys": list(step.keys),
         "equation": numbers.equation,
         "terms": [

@@ -46,12 +46,12 @@ class Affine:
 
 
 @dataclass(frozen=True)
-class Angles:
-    """Of rotary positions: how far each pair of a head's numbers is turned, (K/2,) or (S, K/2)."""
+class RotaryAngles:
+    """The angles of rotary positions, by which pairs of a head's numbers are rotated: (K/2,) or (S, K/2)."""
 
     radians: Array
 
-    def turn(self, x: Array) -> Array:
+    def rotate(self, x: Array) -> Array:
         """(…, K) → (…, K): (x₂ᵢ, x₂ᵢ₊₁) turned by the i-th angle"""
         even, odd, cos, sin = x[..., 0::2], x[..., 1::2], np.cos(self.radians), np.sin(self.radians)
         turned: Array = np.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1).reshape(x.shape)
@@ -75,8 +75,8 @@ def dot_product_terms(
     key: Affine,
     value: Affine,
     mask: NDArray[np.bool_],  # (S,) True: may be seen
-    query_turn: Angles | None = None,
-    key_turn: Angles | None = None,
+    query_turn: RotaryAngles | None = None,
+    key_turn: RotaryAngles | None = None,
 ) -> list[Term]:
     """One head of scaled dot-product attention; the three maps are the head's own part, to K numbers."""
     q, k, v = query(x), key(memory), value(memory)
@@ -87,17 +87,14 @@ def dot_product_terms(
         Term("k", "W_K m + b_K", k, True),
     ]
     if query_turn is not None and key_turn is not None:
-        q, k = query_turn.turn(q), key_turn.turn(k)
+        q, k = query_turn.rotate(q), key_turn.rotate(k)
         terms += [
             Term("q′", "q turned by the angles of its position", q),
             Term("k′", "k turned by the angles of its position", k, True),
         ]
     products, mark = k @ q, "′" if query_turn is not None else ""
     root = math.sqrt(len(q))
-    terms += [
-        Term("q·k", f"q{mark}·k{mark}", products, True),
-        Term("÷√d", f"q·k / √{len(q)}", products / root, True),
-    ]
+    terms += [Term("q·k", f"q{mark}·k{mark}", products, True), Term("÷√d", f"q·k / √{len(q)}", products / root, True)]
     return terms + weighted_sum_terms(products / root, mask, v, "v", "W_V m + b_V")
 
 

@@ -67,8 +67,8 @@ def align_pairs(
         found = {
             (i, j)
             for from_span, to_span in links
-            for i in _touched(source_words, _origin(pair.source_origins, from_span))
-            for j in _touched(target_words, _origin(pair.target_origins, to_span))
+            for i in _overlapping(source_words, _origin(pair.source_origins, from_span))
+            for j in _overlapping(target_words, _origin(pair.target_origins, to_span))
         }
         yield WordAlignment(*texts, tuple(sorted(found)), trust)
 
@@ -92,11 +92,11 @@ def translation_links(bundle: Bundle, translation: Translation) -> set[Link]:
         if sentence.alignment is None:
             raise no_attention(bundle)
         for from_span, to_span in sentence.alignment:
-            links |= {(i, j) for i in _touched(source, from_span) for j in _touched(target, to_span)}
+            links |= {(i, j) for i in _overlapping(source, from_span) for j in _overlapping(target, to_span)}
     return links
 
 
-def _touched(words: Sequence[Span], span: Span) -> range:
+def _overlapping(words: Sequence[Span], span: Span) -> range:
     """Which words a span covers; words are in order."""
     first = bisect_right(words, span[0], key=lambda word: word[1])
     return range(first, bisect_left(words, span[1], key=lambda word: word[0]))

@@ -1,4 +1,4 @@
-"""Every word of a translation: how probable it is, what else could stand there, what it was made of, what it covers.
+"""Every word of a translation: its probability, its alternatives, its tokens, and the source words it is linked to.
 
     T target tokens, EOS last   W target words   V vocabulary   k alternatives
 
@@ -14,12 +14,21 @@ The translation is forced, so all of it comes from one pass:
     loop           what the translation repeats and the source does not
 
 How much of a word is due to the source and to the words before it is in `share.py`.
+
+`word_choice` measures minimal pairs: two sources that differ in a word, and a target word that depends on it.
+
+    The animal did not cross the street because it was too tired.     … parce qu'il était trop fatigué.
+    The animal did not cross the street because it was too wide.      … parce qu'elle était trop large.
+
+The place is the first word of the translation that is one of the given words. After the same prefix, the probabilities
+of all given words are compared: the product over the tokens of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -28,9 +37,11 @@ from torch import Tensor
 
 from regard.align.attention import beyond_tag
 from regard.batch import BOS, EOS, flat_batch
+from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
 from regard.models.base import Model
-from regard.search.forced_decoding import forced_attention
+from regard.search.forced_decoding import forced_attention, forced_log_probs
+from regard.text.casing import capitalize_first
 from regard.text.pieces import SPACE
 from regard.text.slots import fill
 from regard.text.words import word_spans
@@ -40,14 +51,15 @@ from regard.translation.repetition import Loop, loop
 from regard.translation.word_links import word_links
 
 LONGEST = 6  # tokens of a word that an alternative is completed to
+MOST_WORDS = 10  # of a choice
 SPARE = 3  # further tokens that are completed, because several may give the same word
 
 
 @dataclass(frozen=True)
 class WordAlternative:
-    """What could stand at the place of a word."""
+    """A candidate for the place of a word."""
 
-    text: str  # empty where the sentence would end here
+    text: str  # empty for the end of the sentence
     token: str  # its first token
     probability: float  # of that token
     chosen: bool  # whether the translation has that token
@@ -77,7 +89,7 @@ def word_by_word(pair: SentencePair, count: int = 5) -> WordByWord:
     log_probs = forced_distributions(pair.bundle.model, pair.source_ids, pair.target_ids)  # (T, V)
     said = np.array([*pair.target_ids, EOS])
     own = log_probs[np.arange(len(said)), said]
-    labels = pair.bundle.tokenizer.target.labels(pair.target_ids, pair.asked.slots.target)
+    labels = pair.bundle.tokenizer.target.labels(pair.target_ids, pair.source.slots.target)
     firsts = pair.first_tokens()
     others = _alternatives(pair, log_probs, firsts, count) if count else [()] * len(firsts)
     links, covered, uncovered = _attention(pair)
@@ -92,7 +104,7 @@ def word_by_word(pair: SentencePair, count: int = 5) -> WordByWord:
         )
         for word in range(len(firsts))
     ]
-    repeated = loop(pair.asked.text, pair.said.translation)
+    repeated = loop(pair.source.text, pair.target.translation)
     return WordByWord(tuple(words), own, covered, uncovered, repeated)
 
 
@@ -105,17 +117,15 @@ def forced_distributions(model: Model, source: Sequence[int], target: Sequence[i
     return found
 
 
-def _attention(
-    pair: SentencePair,
-) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
+def _attention(pair: SentencePair) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
     """The source words that each target word is linked to, the coverage of source words, and which are not covered."""
-    bundle, view = pair.bundle, pair.asked.translator.alignment_view
+    bundle, view = pair.bundle, pair.source.translator.alignment_view
     if not view or not pair.target_ids:
         return {}, None, ()
     (seen,) = forced_attention(bundle.model, view, [pair.source_ids], [pair.target_ids])
     weights = beyond_tag(seen, bundle.tag)
-    in_words, spans = word_links(bundle.tokenizer, view, weights, pair.asked.source, pair.target_ids)
-    sources = {span: number for number, span in enumerate(word_spans(pair.asked.source))}
+    in_words, spans = word_links(bundle.tokenizer, view, weights, pair.source.model_text, pair.target_ids)
+    sources = {span: number for number, span in enumerate(word_spans(pair.source.model_text))}
     targets = {span: number for number, span in enumerate(pair.target_spans)}
     links: dict[int, set[int]] = {}
     for source, target in spans:
@@ -135,7 +145,7 @@ def _alternatives(
         starts.setdefault(place, tokens)
     ways = completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts, begins_word(pair))
     first_way = dict(zip(starts, np.cumsum([0, *map(len, starts.values())]).tolist(), strict=False))
-    vocabulary, slots = pair.bundle.tokenizer.target, pair.asked.slots.target
+    vocabulary, slots = pair.bundle.tokenizer.target, pair.source.slots.target
     found = []
     for place, tokens in zip(firsts, chosen, strict=True):
         row = []
@@ -212,4 +222,46 @@ def _word(pair: SentencePair, place: int, way: Sequence[int]) -> str:
     ids = [*pair.target_ids[:place], *(way[: way.index(EOS)] if EOS in way else way)]
     text, (start, end) = tokenizer.decode(ids), tokenizer.target_pieces(ids)[place]
     found = next((text[a:b] for a, b in word_spans(text) if b > start), text[start:end])
-    return fill(found, pair.asked.slots.target)
+    return fill(found, pair.source.slots.target)
+
+
+# ── a choice between words ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    position: int  # the target word where the choice is made
+    prefix: str  # the translation before it, as the model writes it
+    words: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The probability of each word among the given words."""
+        total = sum(self.probabilities)
+        return tuple(p / total if total else 0.0 for p in self.probabilities)
+
+
+def word_choice(pair: SentencePair, words: Sequence[str]) -> WordChoice:
+    """The probabilities of the given words at the place of the first of them. Raises InputError where none of them is
+    in the translation, ignoring case."""
+    given = [word.strip() for word in words]
+    if not 2 <= len(given) <= MOST_WORDS or any(len(word_spans(word)) != 1 for word in given):
+        raise InputError(f"words must be two to {MOST_WORDS} single words, such as il and elle, but are {list(words)}")
+    small = {word.lower() for word in given}
+    said = [pair.answer[start:end].lower() for start, end in pair.target_spans]
+    place = next((number for number, word in enumerate(said) if word in small), None)
+    if place is None:
+        raise InputError(
+            f'none of the words {", ".join(given)} is in the translation "{pair.target.translation}"; give a word of it'
+        )
+    start, end = pair.target_spans[place]
+    before = pair.answer[:start]
+    capital = pair.answer[start:end][:1].isupper()
+    tokenizer, model = pair.bundle.tokenizer, pair.bundle.model
+    forms = [capitalize_first(word) if capital else word for word in given]
+    ids = tokenizer.encode_target([before + word for word in forms])
+    rows = forced_log_probs(model, [pair.source_ids] * len(ids), ids)
+    shared = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*ids, strict=False)))
+    totals = [float(np.exp(row[shared : len(own)].sum())) for row, own in zip(rows, ids, strict=True)]
+    return WordChoice(place, before, tuple(forms), tuple(totals))

@@ -4,28 +4,35 @@
 
 `attend` is the equation; `attend_fused` is torch's kernel for the same equation, used wherever the weights are not
 needed. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same
-thing as ours, which masks after it. This file holds no recurrent scores (additive, general): those belong to the
-recurrent models.
+thing as ours, which masks after it. The scores of recurrent models (additive, general) are in `scores.py`.
+
+Masks are boolean, True = may attend, and broadcast to (B, H, T, S). Where sentences share rows (`batch.Shared`), a
+query attends to tokens of its own sentence only: `within_rows` is self-attention, `across_rows` is attention from
+target rows to the source rows of the same sentences. Both equal `attend` under `same_sentence_mask`. On a GPU one small
+kernel does it (`attention_kernels.py`): a row is short, so a whole T×T square of scores fits on the chip, and queries,
+keys and values are read and their gradients written in the layout of the projections, without rearranging. The kernel
+has no attention dropout; with it the layers use masks.
 """
 
 from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from regard.layers.masks import causal_mask, same_sentence_mask
+from regard.layers.attention_kernels import rows_backward, rows_forward
+from regard.layers.kernels import HAS_TRITON
 from regard.layers.positions import Rotation, rotate
-from regard.layers.row_attention import across_rows, within_rows
 
 # All but cuDNN's, which makes a new plan for every shape: with batches of similar lengths, or one step longer each
 # time, that takes far longer than the computation (docs/log.md).
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+WIDTHS = (16, 32, 64, 128)  # of rows that the kernel takes; longer rows go to torch
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -54,6 +61,38 @@ def attend_fused(
             return attend_fused(q.float(), k.float(), v.float(), mask, causal, dropout).to(q.dtype)
     with sdpa_kernel(KERNELS) if q.is_cuda else nullcontext():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
+
+
+# ── masks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def padding_mask(tokens: Tensor) -> Tensor:
+    """(B, S), True at real tokens → (B, 1, 1, S): no query attends to padding."""
+    return tokens[:, None, None, :]
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """(T, T): position t attends to itself and the past, never to the future.
+
+    >>> causal_mask(3).int().tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    """
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def same_sentence_mask(queries: Tensor, keys: Tensor) -> Tensor:
+    """(B, T) and (B, S), the sentence of each token → (B, 1, T, S): sentences of one row do not attend to each other.
+
+    0 is padding. It attends to everything, so that no query is left without keys; its output is not used.
+
+    >>> same_sentence_mask(torch.tensor([[1, 2, 0]]), torch.tensor([[1, 1, 2]])).int().tolist()
+    [[[[1, 1, 0], [0, 0, 1], [1, 1, 1]]]]
+    """
+    of_query, of_key = queries[:, None, :, None], keys[:, None, None, :]
+    return (of_query == of_key) | (of_query == 0)
+
+
+# ── heads ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class KeyValue(NamedTuple):
@@ -158,3 +197,70 @@ def _together(x: Tensor, *by: nn.Linear) -> Tensor:
     else:
         weight = torch.cat([m.weight for m in by])
     return F.linear(x, weight, torch.cat([m.bias for m in by]))
+
+
+# ── sentences that share rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def within_rows(qkv: Tensor, segments: Tensor, heads: int, causal: bool) -> Tensor:
+    """(B, T, 3D), query, key and value side by side, and the sentence of each token (B, T) → (B, T, D)."""
+    if _fits(qkv, heads, 3):
+        out: Tensor = _WithinRows.apply(qkv, segments, heads, causal)  # type: ignore[no-untyped-call]
+        return out
+    query, key, value = qkv.chunk(3, dim=-1)
+    mask = same_sentence_mask(segments, segments)
+    return _plain(query, key, value, mask & causal_mask(segments.shape[1], segments.device) if causal else mask, heads)
+
+
+def across_rows(query: Tensor, kv: Tensor, segments: Tensor, source_segments: Tensor, heads: int) -> Tensor:
+    """Queries (B, T, D), keys and values side by side (B, S, 2D) → (B, T, D)."""
+    if query.shape[1] == kv.shape[1] and _fits(query, heads, 1):
+        out: Tensor = _AcrossRows.apply(query, kv, segments, source_segments, heads)  # type: ignore[no-untyped-call]
+        return out
+    key, value = kv.chunk(2, dim=-1)
+    return _plain(query, key, value, same_sentence_mask(segments, source_segments), heads)
+
+
+def _fits(x: Tensor, heads: int, parts: int) -> bool:
+    size = x.shape[-1] // parts // heads
+    narrow = x.dtype in (torch.bfloat16, torch.float16)
+    return HAS_TRITON and x.is_cuda and narrow and x.shape[1] in WIDTHS and size in (16, 32, 64, 128)
+
+
+def _plain(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, heads: int) -> Tensor:
+    q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))  # (B, T, D) → (B, H, T, K)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2)
+
+
+class _WithinRows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, qkv: Tensor, segments: Tensor, heads: int, causal: bool) -> Tensor:
+        out: Tensor
+        out, norms = rows_forward(qkv, qkv, segments, segments, heads, causal)
+        ctx.save_for_backward(qkv, out, norms, segments)
+        ctx.heads, ctx.causal = heads, causal
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor, None, None, None]:
+        qkv, out, norms, segments = ctx.saved_tensors
+        grad_qkv, _ = rows_backward(qkv, qkv, out, norms, segments, segments, grad_out, ctx.heads, ctx.causal)
+        return grad_qkv, None, None, None
+
+
+class _AcrossRows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, kv: Tensor, segments: Tensor, source_segments: Tensor, heads: int) -> Tensor:
+        out: Tensor
+        out, norms = rows_forward(query, kv, segments, source_segments, heads, False)
+        ctx.save_for_backward(query, kv, out, norms, segments, source_segments)
+        ctx.heads = heads
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        query, kv, out, norms, segments, source_segments = ctx.saved_tensors
+        grad_query, grad_kv = rows_backward(
+            query, kv, out, norms, segments, source_segments, grad_out, ctx.heads, False
+        )
+        return grad_query, grad_kv, None, None, None

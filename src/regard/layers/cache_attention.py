@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from regard.layers.attention import attend
-from regard.layers.cache_kernel import attend_past_kernel, attend_source_kernel
+from regard.layers.attention_kernels import attend_past_kernel, attend_source_kernel
 
 Pair = tuple[Tensor, Tensor]  # keys and values
 

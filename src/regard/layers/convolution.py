@@ -9,7 +9,7 @@
 
 `convolve` and `gate` are the equations; `convolve_fused` and torch's F.glu are the same things in one kernel each. A
 causal convolution needs only its last (k − 1)·dilation inputs for the next position: that is `Past`. Weight
-normalisation (Salimans and Kingma 2016) writes each row of the weights as g·v/‖v‖.
+normalization (Salimans and Kingma 2016) writes each row of the weights as g·v/‖v‖.
 
 There are no strides, no groups and no kernels of even size: the translation models need none.
 """
@@ -51,7 +51,7 @@ def convolve(
 def convolve_fused(
     x: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1, causal: bool = False, mask: Tensor | None = None
 ) -> Tensor:
-    """The same as `convolve` by torch's kernel."""
+    """`convolve` by torch's kernel."""
     before, after = margins(weight.shape[-1], dilation, causal)
     return slide(F.pad(_zero_padding(x, mask), (0, 0, before, after)), weight, bias, dilation)
 
@@ -100,7 +100,7 @@ class Past(NamedTuple):
 class Convolution(nn.Module):
     """A convolution that is run centred (`forward`) or causally (`after`); with a kernel of 1, a linear map.
 
-    The weights are one matrix (O, D·k), so that an optimiser for matrices sees them whole. They begin as
+    The weights are one matrix (O, D·k), so that an optimizer for matrices sees them whole. They begin as
     N(0, variance / n), where n = D·k inputs feed an output, and the bias as zeros.
     """
 
@@ -111,14 +111,14 @@ class Convolution(nn.Module):
         kernel: int = 1,
         dilation: int = 1,
         variance: float = 1.0,
-        normalised: bool = False,
+        normalized: bool = False,
     ) -> None:
         super().__init__()
         self.inputs, self.kernel, self.dilation = inputs, kernel, dilation
         self.weight = nn.Parameter(torch.empty(outputs, inputs * kernel))
         self.bias = nn.Parameter(torch.zeros(outputs))
         nn.init.normal_(self.weight, std=(variance / (inputs * kernel)) ** 0.5)
-        self.gain = nn.Parameter(self.weight.detach().norm(dim=1)) if normalised else None
+        self.gain = nn.Parameter(self.weight.detach().norm(dim=1)) if normalized else None
 
     def kernels(self) -> Tensor:
         matrix = self.weight if self.gain is None else unit_rows(self.weight, self.gain)

@@ -9,12 +9,12 @@
 L is 1 when the load is even. The mixture is dropless: an expert serves all tokens that chose it, so what happens to a
 sentence does not depend on its neighbours in the batch; only where two experts are almost tied can rounding, on another
 device or in another batch, tip the choice. `mix_all` is the equation; `mix_chosen` is its fast twin, which
-computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronisation per
+computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronization per
 layer on a GPU.
 
-How L enters training. A model returns logits only, and the loop minimises ΣNLL / tokens. `with_loss` therefore hands
+How L enters training. A model returns logits only, and the loop minimizes ΣNLL / tokens. `with_loss` therefore hands
 an activation through unchanged and gives the loss attached to it the gradient 1 in the backward pass, whatever gradient
-comes from above. The division by tokens happens above, so it does not touch L: training then minimises
+comes from above. The division by tokens happens above, so it does not touch L: training then minimizes
 
     ΣNLL / tokens + balance · Σ_layers L
 
@@ -40,7 +40,7 @@ from regard.layers.feedforward import Activation, FeedForward
 
 
 def check_experts(experts: int, choice: int, balance: float) -> None:
-    """What configurations with experts have in common."""
+    """Raise RecipeError unless the choice of experts and the weight of the balance are valid."""
     require(
         2 <= choice <= experts,  # one alone always has the weight 1, so the translation could not teach the router
         f"model.expert_choice must be from 2 to model.experts = {experts}, but is {choice}",
@@ -66,7 +66,7 @@ def mix_all(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Mod
 
 
 def mix_chosen(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
-    """The same output: each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
+    """`mix_all` with each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
     order = chosen.flatten().argsort(stable=True)  # (M·k,) the choices, expert by expert
     token = order // chosen.shape[1]  # the token of each choice
     load = chosen.new_zeros(len(experts)).index_add(0, chosen.flatten(), torch.ones_like(order))  # (E,)

@@ -1,4 +1,4 @@
-"""Residual connection, dropout and layer normalisation around a sublayer.
+"""Residual connection, dropout and layer normalization around a sublayer.
 
     post-norm (the notes, Vaswani et al. 2017):  LayerNorm(x + dropout(f(x)))
     pre-norm  (Wang et al. 2019):                x + dropout(f(LayerNorm(x)))

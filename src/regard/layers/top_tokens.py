@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import EOS
-from regard.layers.has_triton import HAS_TRITON
-from regard.layers.top_kernel import MOST, top_tokens_kernel
+from regard.layers.kernels import HAS_TRITON, MOST_TOP_TOKENS, top_tokens_kernel
 
 FIRST = EOS  # PAD and BOS, whose ids are below, are never said
 COLUMNS = 256
@@ -36,8 +35,8 @@ def top_tokens_by_sorting(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def top_tokens(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The same, faster. Of equal tokens either may come first, but always the same."""
-    if HAS_TRITON and logits.is_cuda and k <= MOST:
+    """`top_tokens_by_sorting`, faster. The order of equal tokens is not defined, but deterministic."""
+    if HAS_TRITON and logits.is_cuda and k <= MOST_TOP_TOKENS:
         return top_tokens_kernel(logits, k, FIRST)
     allowed = logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:]  # (N, V − 2)
     deep = allowed.shape[1] // COLUMNS  # rows of the table

@@ -5,7 +5,7 @@ Translation"; smoothing as in Chen and Cherry, 2014).
 
 The first part of this file is the definition, one small function for each term of the formula. `Bleu` uses fast
 versions of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each equal
-to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenisers (`tokens.py`).
+to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenizers (`tokens.py`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import References, Score, Stats, signed
-from regard.metrics.lines import Stream, checked_lines, reference_count, unknown
-from regard.metrics.ngrams import Numbers, matching
-from regard.metrics.tokens import TokenEncoder, encoder_for, tokenizer
+from regard.metrics.base import (
+    References,
+    Score,
+    Stats,
+    Stream,
+    checked_lines,
+    format_signature,
+    reference_count,
+    unknown,
+)
+from regard.metrics.ngrams import Numbers, TokenEncoder, encoder_for, matching, tokenizer
 
 MAX_ORDER = 4
 SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # name → default value
@@ -149,9 +156,6 @@ class BleuScore(Score):
         lengths = f"ratio = {self.ratio:.3f} hyp_len = {self.hyp_len} ref_len = {self.ref_len:.10g}"
         return f"BLEU = {self.score:.{width}f} {precisions} (BP = {self.bp:.3f} {lengths})"
 
-    def __str__(self) -> str:
-        return self.text()
-
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "ratio": self.ratio}
 
@@ -258,7 +262,7 @@ class Bleu:
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU, to be read and compared as such. What sacreBLEU has no name for is only said where
         it is not the usual: order (if not 4), weights, reflen."""
-        return signed(
+        return format_signature(
             references,
             test,
             {

@@ -5,7 +5,7 @@
     words ─ by how often they occur in some text ─ word_frequency ─▶ precision and recall, bucket × system
 
 The score of a bucket is computed from rows that are counted already (`base.Stats`). Words do not add up to lines, so
-`word_frequency` counts them itself. `show/buckets.py` prints the tables.
+`word_frequency` counts them itself. `show/comparison.py` prints the tables.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, References, Score, Stats
-from regard.metrics.lines import checked_lines
-from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import TokenEncoder
+from regard.metrics.base import Metric, References, Score, Stats, checked_lines
+from regard.metrics.ngrams import Numbers, Ragged, TokenEncoder
 
 LENGTH_EDGES = (10, 20, 30, 40, 50, 60)
 FREQUENCY_EDGES = (1, 2, 3, 4, 5, 10, 100, 1000)

@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import References, Score, Stats, signed
+from regard.metrics.base import References, Score, Stats, Stream, checked_lines, format_signature, reference_count
 from regard.metrics.bleu import clipped_matches, ngram_counts
-from regard.metrics.lines import Stream, checked_lines, reference_count
 from regard.metrics.ngrams import Numbers, Ragged, matching
 
 CHUNK = 256  # lines counted at a time; a line has more characters than words
@@ -215,10 +214,14 @@ class Chrf:
         precisions: Reals = np.divide(match, hyp, out=np.full(hyp.shape, missing), where=hyp > 0)
         recalls: Reals = np.divide(match, ref, out=np.full(ref.shape, missing), where=ref > 0)
         if self.eps_smoothing:
-            return 100 * _added(self._f_betas(precisions, recalls, missing)) / (self.char_order + self.word_order)
+            return (
+                100 * _sum_in_order(self._f_betas(precisions, recalls, missing)) / (self.char_order + self.word_order)
+            )
         held = (hyp > 0) & (ref > 0)
         orders: Numbers = np.maximum(1, held.sum(axis=-1))
-        return 100 * self._f_betas(_added(precisions * held) / orders, _added(recalls * held) / orders, missing)
+        return 100 * self._f_betas(
+            _sum_in_order(precisions * held) / orders, _sum_in_order(recalls * held) / orders, missing
+        )
 
     def _f_betas(self, precisions: Reals, recalls: Reals, neither: float) -> Reals:
         """`f_beta` of many at once."""
@@ -230,7 +233,7 @@ class Chrf:
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU: without β, which is in the metric's name."""
-        return signed(
+        return format_signature(
             references,
             test,
             {
@@ -251,7 +254,7 @@ def _lengths(lines: Sequence[str] | Sequence[Sequence[str]]) -> Numbers:
     return np.fromiter(map(len, lines), np.int64, len(lines))
 
 
-def _added(values: Reals) -> Reals:
+def _sum_in_order(values: Reals) -> Reals:
     """The sum over the last axis, added from left to right as in sacreBLEU. numpy's sum groups the terms, and the last
     bit can decide between two references with equal scores."""
     running: Reals = np.cumsum(values, axis=-1)

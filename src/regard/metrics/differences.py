@@ -5,7 +5,7 @@
     n-grams        how often each system has them where a reference has them too; those with the largest ratio
                    (matches of one + 1) / (matches of the other + 1)
 
-`significance.py` tests whether a difference is more than chance. `show/buckets.py` prints the result.
+`significance.py` tests whether a difference is more than chance. `show/comparison.py` prints the result.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, References, Stats
+from regard.metrics.base import Metric, References, Stats, Stream, checked_lines
 from regard.metrics.bleu import MAX_ORDER, Bleu, NGrams, most_in_one_reference, ngram_counts
-from regard.metrics.lines import Stream, checked_lines
-from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import TokenEncoder, tokens_of
+from regard.metrics.ngrams import Numbers, Ragged, TokenEncoder, tokens_of
 
 DIGITS = 9  # digits of a score that count; differences below that are ties
 FAR = 12  # characters: the farthest that a token is searched for
-ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokeniser 13a decodes
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokenizer 13a decodes
 Spans = tuple[tuple[int, int], ...]  # begin and end of pieces of a text
 Pair = tuple[str, str]
 
@@ -50,7 +48,8 @@ class DifferentNGram:
 
 @dataclass(frozen=True)
 class Differences:
-    """Of `lines` and `ngrams` the first part is where the first system is better, the second where the second is."""
+    """Two systems compared. `lines` and `ngrams` are pairs: where the first system is better, and where the second
+    is."""
 
     systems: Pair
     metric: str
@@ -138,7 +137,7 @@ def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
 def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", lowercase: bool = False) -> Spans:
     """The spans of the words of `line` that are in a reference, each as often as one reference has it, from the left.
 
-    Tokenisers may change characters; a token that is not found in the line is left out. For display only.
+    Tokenizers may change characters; a token that is not found in the line is left out. For display only.
 
     >>> matched_spans("a cat, a cat", ["the cat."])
     ((2, 5),)
@@ -260,7 +259,7 @@ def _all_matches(
 
 
 class _TokensAt:
-    """The words at a place among all tokens of some lines; each line is tokenised when it is first used."""
+    """The words at a place among all tokens of some lines; each line is tokenized when it is first used."""
 
     def __init__(self, lines: Sequence[str], encoded: Sequence[Ragged], tokenize: str, lowercase: bool) -> None:
         self._lines, self._tokenize, self._lowercase = lines, tokenize, lowercase

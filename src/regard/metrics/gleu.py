@@ -8,7 +8,7 @@ it suitable as a training reward (`training/reward.py`).
 
 Tokens are any hashable values: words, or ids of a vocabulary. `gleu` is the definition; `gleu_scores` is its fast
 version for many lines of ids. The GLEU of grammatical error correction (Napoles et al. 2015) is another score. There is
-one reference per line, and text is not tokenised here.
+one reference per line, and text is not tokenized here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of n-grams: how often the hypothesis has each, how often a reference has it, and its credit.
 
 The counts come from the definitions at the top of `bleu.py`. `Bleu.stats` computes the same sums faster, without
-keeping the n-grams. `working.py` uses the tables.
+keeping the n-grams. `bleu_steps.py` uses the tables.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from regard.metrics.base import Stream
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, most_in_one_reference, ngram_counts
-from regard.metrics.lines import Stream
-from regard.metrics.tokens import tokens_of
+from regard.metrics.ngrams import tokens_of
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class TokenizedLine:
         return ngram_counts(self.hypothesis, n), most
 
 
-def ngram_tables(cuts: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
+def ngram_tables(tokenized: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
     """All n-grams in order of appearance; with `most`, only those that lost or gained most credit."""
     counts, in_references, clipped = NGrams(), NGrams(), NGrams()
-    for cut in cuts:
-        here, best = cut.counts(n)
+    for row in tokenized:
+        here, best = row.counts(n)
         counts.update(here)
         in_references.update({ngram: best[ngram] for ngram in here if ngram in best})
         clipped.update(here & best)
@@ -91,7 +91,9 @@ def ngram_tables(cuts: Sequence[TokenizedLine], n: int, most: int | None) -> tup
     return listed("lost", counts - clipped, most), listed("gained", clipped, most)
 
 
-def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[TokenizedLine], most: int | None) -> Iterator[OrderCounts]:
+def orders_of(
+    metric: Bleu, score: BleuScore, tokenized: Sequence[TokenizedLine], most: int | None
+) -> Iterator[OrderCounts]:
     weights = metric.weights or (1 / metric.max_order,) * metric.max_order
     counted = [
         not metric.effective_order or total > 0 or precision > 0
@@ -112,7 +114,7 @@ def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[TokenizedLine], mos
             precision=precision,
             weight=weight / weight_sum if included and weight_sum > 0 else 0.0,
             left_out=not included,
-            tables=ngram_tables(cuts, n, most),
+            tables=ngram_tables(tokenized, n, most),
         )
 
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf, letters_of
-from regard.metrics.ngrams import Numbers, Ragged, ranks
-from regard.metrics.tokens import encoder_for
+from regard.metrics.ngrams import Numbers, Ragged, encoder_for, ranks
 
 COLUMNS = 4096  # features multiplied at a time, and
 PAIRS = 65_536  # pairs scored at a time: both bound memory

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from regard.metrics.base import Stream
 from regard.metrics.bleu import Bleu, BleuScore, geometric_mean
-from regard.metrics.lines import Stream
 from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, fraction
 
 NAMED = 3  # examples named in one sentence
-PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not detokenised
+PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not detokenized
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Reasons:
     metric: Bleu
     lines: Sequence[str]
     streams: Sequence[Stream]
-    cuts: Sequence[TokenizedLine]
+    tokenized: Sequence[TokenizedLine]
     score: BleuScore
     orders: Sequence[OrderCounts]
     mean: float
@@ -51,13 +51,13 @@ class Reasons:
         return metric.score(metric.stats(self.lines, self.streams)).score
 
     def empty(self) -> Iterator[str]:
-        empty = [cut.number for cut in self.cuts if not cut.hypothesis]
+        empty = [row.number for row in self.tokenized if not row.hypothesis]
         if empty and self.one:
             yield "The hypothesis is empty: there is nothing to credit, so BLEU is zero."
         elif empty:
             named = ", ".join(f"{number:,}" for number in empty[:NAMED]) + (", …" if len(empty) > NAMED else "")
             verb = "is" if len(empty) == 1 else "are"
-            yield f"{len(empty):,} of {_count(len(self.cuts), 'hypothesis')} {verb} empty (line {named})."
+            yield f"{len(empty):,} of {_count(len(self.tokenized), 'hypothesis')} {verb} empty (line {named})."
 
     def nothing(self) -> Iterator[str]:
         yield (
@@ -120,8 +120,8 @@ class Reasons:
         """Unigrams that one line has more often than any of its references."""
         taken: Counter[str] = Counter()
         said = []
-        for cut in self.cuts:
-            counts, most = cut.counts(1)
+        for row in self.tokenized:
+            counts, most = row.counts(1)
             for (token,), count in counts.items():
                 if 0 < most[(token,)] < count:
                     taken[token] += count - most[(token,)]
@@ -148,7 +148,7 @@ class Reasons:
                 )
 
     def in_pieces(self) -> Iterator[str]:
-        """Text that is tokenised on one side only."""
+        """Text that is tokenized on one side only."""
         sides = {"hypothesis": 0, "reference": 0}
         for i, line in enumerate(self.lines):
             ours = bool(PIECES.search(line))
@@ -159,8 +159,8 @@ class Reasons:
             if sides[side]:
                 where = "The" if self.one else f"In {sides[side]:,} of {_count(len(self.lines), 'line')} the"
                 yield (
-                    f'{where} {side} looks tokenised (" ." at the end, or signs such as @-@ and @@) and the {other} '
-                    "does not: detokenise it before scoring."
+                    f'{where} {side} looks tokenized (" ." at the end, or signs such as @-@ and @@) and the {other} '
+                    "does not: detokenize it before scoring."
                 )
 
     def worst(self) -> Iterator[str]:

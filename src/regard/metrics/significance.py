@@ -32,16 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, Score, Stats
-from regard.metrics.lines import unknown
+from regard.metrics.base import Metric, Score, Stats, unknown
 
 Floats = NDArray[np.float64]
 
 SEED = 12345
-TESTS = {
-    "bootstrap": ("bs", 1000),
-    "randomisation": ("ar", 10_000),
-}  # name → (in a signature, samples)
+TESTS = {"bootstrap": ("bs", 1000), "randomisation": ("ar", 10_000)}  # name → (in a signature, samples)
 MOST_SAMPLES = 1_000_000
 TIE = 1e-9  # closer scores differ by rounding only
 WEIGHTS = 2**23  # in memory at a time, 2 bytes each: 16 MB

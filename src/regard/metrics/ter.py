@@ -4,7 +4,7 @@ Annotation"): the edits that turn a hypothesis into its reference, per word of t
     TER = 100 · edits / words in the references      an edit inserts, deletes or replaces a word, or moves a phrase
 
 Which moves are tried follows the heuristics of the first implementation (Tercom), and scores are only comparable with
-all of them. So sacreBLEU tokenises and finds the edits; this file keeps its counts for each line, so that TER adds up
+all of them. So sacreBLEU tokenizes and finds the edits; this file keeps its counts for each line, so that TER adds up
 and resamples like every other metric. It is slow: seconds for a thousand lines.
 """
 
@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.base import References, Score, Stats, signed
-from regard.metrics.lines import checked_lines, reference_count
+from regard.metrics.base import References, Score, Stats, checked_lines, format_signature, reference_count
 
 
 def rate(edits: float, ref_len: float) -> float:
@@ -76,7 +75,7 @@ class Ter:
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU."""
-        return signed(
+        return format_signature(
             references,
             test,
             {

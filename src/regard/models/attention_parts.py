@@ -1,7 +1,7 @@
 """What one attention of a model is made of: its modules, named by the part they play in the equation.
 
 A model that is built of these mechanisms says which modules they are (`Model.attention_parts`); then its heads can be
-cut (`explain/cutting.py`) and each of its attentions written out in numbers (`explain/mechanisms.py`), whatever its
+cut (`explain/ablation.py`) and each of its attentions written out in numbers (`explain/mechanisms.py`), whatever its
 architecture.
 """
 

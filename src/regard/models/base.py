@@ -65,7 +65,7 @@ class State(Protocol):
 
 
 class Step(NamedTuple):
-    """What a step gives. `logits` need not be normalised; log-probabilities are logits too."""
+    """What a step gives. `logits` need not be normalized; log-probabilities are logits too."""
 
     logits: Tensor  # (N, V) of the next token
     state: State
@@ -162,8 +162,8 @@ class Model(nn.Module, ABC):
         return sum(p.numel() for p in self.parameters())
 
 
-class Around(Model):
-    """A model around another one that changes what its steps give; what it does not define is the inner model's."""
+class ModelWrapper(Model):
+    """A model that wraps another one and changes its steps; whatever it does not define is that of the inner model."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()

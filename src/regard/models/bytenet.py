@@ -15,7 +15,7 @@ computes one position: each block keeps its last (k − 1)·dilation inputs.
 The paper reads characters; this model reads whatever pieces the tokenizer gives. A blank is the padding symbol's own
 embedding, and padding beyond C counts as zeros, so that neighbours in a batch change nothing.
 
-Not the paper's: the columns are normalised and added to the embeddings (the paper does not say how they are joined),
+Not the paper's: the columns are normalized and added to the embeddings (the paper does not say how they are joined),
 dropout is on in the small presets, and the paper's multiplicative blocks, for language models, are left out.
 """
 
@@ -33,7 +33,7 @@ from regard.batch import PAD, Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -51,10 +51,7 @@ class ByteNetConfig:
 
     def __post_init__(self) -> None:
         check_sizes(self, "width", "kernel", "encoder_layers", "decoder_layers", "dilations")
-        require(
-            self.kernel % 2 == 1,
-            f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
-        )
+        check_kernel(self.kernel)
         require(self.dilations <= 16, f"model.dilations must be at most 16, but is {self.dilations}")
         require(1 <= self.stretch <= 10, f"model.stretch must be between 1 and 10, but is {self.stretch}")
         require(
@@ -158,7 +155,7 @@ class ByteNet(Model):
         for table in (self.source_embedding, self.target_embedding, self.output):  # √D times them has unit variance
             nn.init.normal_(table.weight, std=width**-0.5)
         nn.init.zeros_(self.output.bias)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 

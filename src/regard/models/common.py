@@ -1,10 +1,18 @@
-"""What several architectures share: checks of their configurations, and which embedding matrices are one."""
+"""What several architectures share: checks of their configurations, tied embeddings, and encoding by length.
+
+    B sentences   S source tokens of the longest   D width
+
+On a CPU a padded batch is encoded in buckets of sentences of nearly equal length, so that little work goes into
+padding: there the time of an encoder is that of its matrix products, and those of one bucket fill a core.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from regard.config import require
 
@@ -12,6 +20,8 @@ Tie = Literal["auto", "all", "target", "none"]
 TIE_HELP = "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)"
 MOST_LAYERS = 1000
 LARGEST = 2**20  # of any other size
+LEAST_SHARE = 0.85  # of the longest sentence of a bucket that its shortest has
+LEAST_TOKENS = 256  # of a bucket: products of fewer rows are slower for each row
 
 
 def check_sizes(config: Any, *names: str, least: int = 1) -> None:
@@ -37,10 +47,53 @@ def check_ties(tie: Tie, embedding: int, width: int) -> None:
     )
 
 
-def tie_matrices(tie: Tie, joint: bool, source: nn.Embedding, target: nn.Embedding, output: nn.Linear) -> None:
-    """The output is the target embedding where they are equally wide, and so is the source's in a joint vocabulary."""
+def tie_embeddings(model: Any, tie: Tie, joint: bool, std: float | None = None) -> None:
+    """Initialize the embeddings of a model with N(0, std²), if given, and share its matrices: the output layer is the
+    target embedding where they are equally wide, and so is the source embedding of a joint vocabulary."""
+    source, target, output = model.source_embedding, model.target_embedding, model.output
+    if std is not None:
+        for table in (source, target):
+            nn.init.normal_(table.weight, std=std)
     require(tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
     if tie != "none" and output.weight.shape == target.weight.shape:
         output.weight = target.weight
     if tie == "all" or (tie == "auto" and joint):
         source.weight = target.weight
+
+
+def check_kernel(kernel: int) -> None:
+    require(kernel % 2 == 1, f"model.kernel must be odd, but is {kernel}; try kernel = {kernel + 1}")
+
+
+def encode_by_length(encode: Callable[[Tensor, Tensor], Tensor], src: Tensor, mask: Tensor) -> Tensor:
+    """What `encode` returns for src (B, S) and its mask, whose padding is at the end: (B, S, D)."""
+    lengths = mask.sum(1).tolist()
+    buckets = length_buckets(lengths)
+    if len(buckets) == 1:
+        return encode(src, mask)
+    states: Tensor | None = None
+    for bucket in buckets:
+        index, longest = torch.tensor(bucket), lengths[bucket[0]]
+        some = encode(src[index, :longest], mask[index, :longest])  # (b, s, D)
+        if states is None:
+            states = some.new_zeros(*src.shape, some.shape[-1])
+        states[index, :longest] = some
+    assert states is not None
+    return states
+
+
+def length_buckets(lengths: Sequence[int], least_tokens: int = LEAST_TOKENS) -> list[list[int]]:
+    """The indices of the sentences that are encoded together, the longest of each bucket first.
+
+    >>> length_buckets([5, 40, 38, 6], least_tokens=10)
+    [[1, 2], [3, 0]]
+    """
+    buckets: list[list[int]] = []
+    tokens = 0
+    for index in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if not buckets or (tokens >= least_tokens and lengths[index] < LEAST_SHARE * lengths[buckets[-1][0]]):
+            buckets.append([])
+            tokens = 0
+        buckets[-1].append(index)
+        tokens += lengths[index]
+    return buckets

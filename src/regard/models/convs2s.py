@@ -16,7 +16,7 @@ A step computes one position: each layer keeps its last k − 1 inputs. Decoding
 length for a given source. As in the paper, the gradient into z is divided by the number of attentions, the embeddings
 start as N(0, 0.1) and the maps as N(0, √(p/n)), with 4p before a gate, where p is the share that dropout keeps.
 
-Not the paper's: all layers are of one width (its largest models grow wider towards the top), weight normalisation is
+Not the paper's: all layers are of one width (its largest models grow wider towards the top), weight normalization is
 off in the small presets, and even where it is on the output layer goes without it.
 """
 
@@ -31,14 +31,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.config import key, require
+from regard.config import key
 from regard.layers.convolution import Convolution, Past
 from regard.layers.positions import learned
 from regard.layers.scores import weighted_mean
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
-from regard.models.state import BatchState, per_row, per_sentence, repeated
+from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, tie_embeddings
+from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,11 @@ class ConvS2SConfig:
 
     def __post_init__(self) -> None:
         check_sizes(self, "width", "embedding", "kernel", "encoder_layers", "decoder_layers", "max_positions")
-        require(
-            self.kernel % 2 == 1,
-            f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
-        )
+        check_kernel(self.kernel)
         check_shares(self, "dropout")
 
 
-# The paper's translation models share no embeddings and normalise their weights. For WMT 2016 English–Romanian it has
+# The paper's translation models share no embeddings and normalize their weights. For WMT 2016 English–Romanian it has
 # 20 layers of 512 on each side, and convs2s-20 is that model (fairseq's fconv_wmt_en_ro). For WMT 2014 English–German
 # it has 15, ten of 512, three of 768, two of 2,048 with a kernel of 1 (fairseq's fconv_wmt_en_de: nine of 512, four of
 # 1,024, two of 2,048, embeddings of 768); convs2s has its depth, but all layers are 512 wide, so that one equation
@@ -73,10 +70,8 @@ PRESETS = {
     "convs2s": ConvS2SConfig(
         width=512, embedding=512, encoder_layers=15, decoder_layers=15, tie="none", weight_norm=True
     ),
-    "convs2s-20": ConvS2SConfig(
-        width=512, embedding=512, encoder_layers=20, decoder_layers=20, tie="none", weight_norm=True
-    ),
 }
+PRESETS["convs2s-20"] = replace(PRESETS["convs2s"], encoder_layers=20, decoder_layers=20)
 
 HALF = math.sqrt(0.5)  # keeps the variance of the sum of two values of equal variance
 
@@ -98,7 +93,7 @@ class ConvS2SBlock(nn.Module):
             2 * config.width,
             config.kernel,
             variance=4 * (1 - config.dropout),  # a gate lets about a quarter of the variance through
-            normalised=config.weight_norm,
+            normalized=config.weight_norm,
         )
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -125,8 +120,8 @@ class ConvS2SDecoderLayer(nn.Module):
     def __init__(self, config: ConvS2SConfig) -> None:
         super().__init__()
         self.block = ConvS2SBlock(config)
-        self.query = Convolution(config.width, config.embedding, normalised=config.weight_norm)
-        self.output = Convolution(config.embedding, config.width, normalised=config.weight_norm)
+        self.query = Convolution(config.width, config.embedding, normalized=config.weight_norm)
+        self.output = Convolution(config.embedding, config.width, normalized=config.weight_norm)
 
     def forward(
         self,
@@ -178,16 +173,16 @@ class ConvS2S(Model):
         self.dropout = nn.Dropout(config.dropout)
         self.encoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
         self.encoder = nn.ModuleList(ConvS2SBlock(config) for _ in range(config.encoder_layers))
-        self.encoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
+        self.encoder_output = Convolution(config.width, config.embedding, normalized=config.weight_norm)
         self.decoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
         self.decoder = nn.ModuleList(ConvS2SDecoderLayer(config) for _ in range(config.decoder_layers))
-        self.decoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
+        self.decoder_output = Convolution(config.width, config.embedding, normalized=config.weight_norm)
         self.output = nn.Linear(config.embedding, target_size)
-        self._initialise()
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        self._initialize()
+        tie_embeddings(self, config.tie, joint)
 
-    def _initialise(self) -> None:
-        """Convolutions initialise themselves."""
+    def _initialize(self) -> None:
+        """Convolutions initialize themselves."""
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=0.1)
@@ -250,7 +245,7 @@ class ConvS2S(Model):
     ) -> tuple[Tensor, tuple[Past, ...]]:
         """Tokens (N, T) after those of the state → (N, T, F) before the output layer, and the convolutions' pasts."""
         step = tokens.shape[1] == 1  # several tokens begin a sentence
-        place = repeated(state.length[:, None], state.beams) if step else None  # (N, 1)
+        place = repeat_rows(state.length[:, None], state.beams) if step else None  # (N, 1)
         embedded = self._embed(tokens, self.target_embedding, self.target_positions, place)
         x = self.decoder_input(embedded)
         present: list[Past] = []

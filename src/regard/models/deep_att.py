@@ -39,7 +39,7 @@ from torch import Tensor, nn
 from regard.config import key, require
 from regard.layers.recurrent import Recurrent
 from regard.models.base import Memory
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
 from regard.models.gnmt import Attentive, AttentiveDecoded, AttentiveLSTM, AttentiveOutput, AttentiveState
 
 
@@ -132,9 +132,7 @@ class DeepAtt(Attentive):
         self.dropout = nn.Dropout(config.dropout)
         self.readout = nn.Linear(3 * width, embedding)
         self.output = nn.Linear(embedding, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=embedding**-0.5)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=embedding**-0.5)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -59,7 +59,7 @@ class Ensemble(Model):
         # A model without `source_size` is assumed to know the ids that it is given.
         known = [int(size) for size in (getattr(model, "source_size", None) for model in models) if size is not None]
         self.source_size = _one_size("source", known) if known else None
-        self.weights = _normalised([1.0] * len(models) if weights is None else weights, len(models))
+        self.weights = _normalized([1.0] * len(models) if weights is None else weights, len(models))
         self.members = nn.ModuleList(models)
         self.has_attention = any(model.has_attention for model in models)
         self.max_positions = min((m.max_positions for m in models if m.max_positions is not None), default=None)
@@ -133,7 +133,7 @@ def _one_size(side: str, sizes: Sequence[int]) -> int:
     return sizes[0]
 
 
-def _normalised(weights: Sequence[float], count: int) -> tuple[float, ...]:
+def _normalized(weights: Sequence[float], count: int) -> tuple[float, ...]:
     found = ", ".join(f"{weight:g}" for weight in weights)
     if len(weights) != count:
         raise InputError(f"an ensemble of {count} needs {count} weights, but {len(weights)} are given ({found})")

@@ -16,7 +16,7 @@ is looped over T; the upper layers then know all their inputs and run fused. Tha
 Only the bottom encoder layer needs the padding mask. The others read forward and reach the padding after the last real
 token; their output there is masked in the attention.
 
-Not here: the paper's quantised inference, its reward refinement, its split over devices, and its length and coverage
+Not here: the paper's quantized inference, its reward refinement, its split over devices, and its length and coverage
 penalties, which belong to search. The decoder starts from zeros; the paper does not say.
 """
 
@@ -35,7 +35,7 @@ from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -60,7 +60,7 @@ class GNMTConfig:
 # "gnmt" is the paper's WMT'14 English–French model: 8 + 8 layers of 1024, dropout 0.2 (0.3 for English–German), nothing
 # shared. With 32,000 pieces a side it has 281 million parameters and multiplies 215 million times a step of both sides;
 # Shazeer et al. 2017 (table 2) say 278 and 214 million. The 8 layers of tensorflow/nmt are of the same sizes, but its
-# score is normalised and the encoder's last state goes into the decoder, which starts from zeros here.
+# score is normalized and the encoder's last state goes into the decoder, which starts from zeros here.
 PRESETS = {
     "tiny": GNMTConfig(width=96, layers=3),
     "small": GNMTConfig(width=256, layers=4),
@@ -134,12 +134,6 @@ class AttentiveState(BatchState):
     source: AttentiveSource = per_sentence(grows=1)
 
 
-def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool, beams: int) -> AttentiveState:
-    """Before the first word, all layers hold zeros."""
-    zeros = bottom.recurrent.zeros(len(memory.mask) * beams)
-    return AttentiveState(beams, trace, zeros, (zeros,) * upper, bottom.prepare(memory))
-
-
 # ── the model ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -166,7 +160,8 @@ class Attentive(Model):
         return logits
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> AttentiveState:
-        return begin(memory, self.bottom, len(self.decoder), trace, beams)
+        zeros = self.bottom.recurrent.zeros(len(memory.mask) * beams)  # of every layer before the first word
+        return AttentiveState(beams, trace, zeros, (zeros,) * len(self.decoder), self.bottom.prepare(memory))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, AttentiveState)
@@ -200,9 +195,7 @@ class GNMT(Attentive):
         self.dropout = nn.Dropout(config.dropout)
         self.readout = nn.Linear(width + self.memory_width, width) if config.output_context else nn.Identity()
         self.output = nn.Linear(width, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=width**-0.5)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=width**-0.5)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 

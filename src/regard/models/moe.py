@@ -31,7 +31,7 @@ from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -59,8 +59,7 @@ class MoeConfig:
             value = getattr(self, name)
             require(value % 2 == 0, f"model.{name} must be even, but is {value}")
         require(
-            self.cells >= self.width,
-            f"model.cells must be at least model.width = {self.width}, but is {self.cells}",
+            self.cells >= self.width, f"model.cells must be at least model.width = {self.width}, but is {self.cells}"
         )
         check_experts(self.experts, self.expert_choice, self.balance)
         check_shares(self, "dropout")
@@ -77,17 +76,8 @@ PRESETS = {
     "moe": MoeConfig(
         width=512, cells=2048, inner=2048, encoder_layers=3, decoder_layers=2, experts=32, expert_choice=4, dropout=0.4
     ),
-    "moe-2048": MoeConfig(
-        width=512,
-        cells=2048,
-        inner=2048,
-        encoder_layers=3,
-        decoder_layers=2,
-        experts=2048,
-        expert_choice=4,
-        dropout=0.4,
-    ),
 }
+PRESETS["moe-2048"] = replace(PRESETS["moe"], experts=2048)
 
 
 @dataclass(frozen=True)
@@ -123,9 +113,7 @@ class Moe(Model):
         self.join = nn.Linear(2 * width, width)  # W of W[s; c]
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(width, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=width**-0.5)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=width**-0.5)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -210,9 +198,8 @@ def no_past(lstm: nn.LSTM, rows: int) -> Carry:
 
 
 def make_experts(config: MoeConfig) -> MixtureOfExperts:
-    shape = (config.width, config.inner)
-    choice = (config.experts, config.expert_choice)
-    return MixtureOfExperts(*shape, "relu", *choice, config.balance, config.noise)
+    routing = (config.experts, config.expert_choice, config.balance, config.noise)
+    return MixtureOfExperts(config.width, config.inner, "relu", *routing)
 
 
 def run_lstm(
@@ -234,6 +221,7 @@ def run_lstm(
 
 
 def lstm_flops(inputs: int, cells: int, outputs: int) -> float:
-    """Of one token in one direction: four gates read input and past output; then the projection, if there is one."""
+    """Operations for one token in one direction: four gates read input and past output; then the projection, if there
+    is one."""
     projection = 2.0 * cells * outputs if cells > outputs else 0.0
     return 2.0 * 4 * cells * (inputs + outputs) + projection

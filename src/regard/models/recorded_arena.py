@@ -23,7 +23,7 @@ from regard.models.transformer_cache import query_key_value
 from regard.models.transformer_layers import DecoderLayer
 
 
-def at_least(size: int, least: int) -> int:
+def next_power_of_two(size: int, least: int) -> int:
     """The next power of two, so that few shapes occur."""
     return max(least, 1 << (size - 1).bit_length())
 
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
         return token * self.sentences * (self.beams * self.room + self.source)
 
     def within(self, most: int, token: int) -> Shape:
-        """The same for fewer sentences, so that it takes at most so many bytes, but for at least one. They are halved,
+        """This shape with fewer sentences, at least one, so that it takes at most `most` bytes. They are halved,
         so that few shapes occur.
 
         >>> Shape(5, 512, 512, 1024).within(9 << 30, token=12288)  # 8 GiB; of all sentences 33
@@ -119,7 +119,7 @@ class Arena:
         self.slots.source_length[begin:end] = source_length.to(torch.int32)
         self._set_live(end)
 
-    def take_over(self, other: Arena) -> None:
+    def copy_from(self, other: Arena) -> None:
         """The live sentences of a smaller arena."""
         count, beams, theirs = other.live_sentences, self.shape.beams, other.slots
         slot = theirs.slot[:count].long()
@@ -143,25 +143,25 @@ class Arena:
         most = self.shape.room if self.model.max_positions is None else min(self.shape.room, self.model.max_positions)
         known = self.slots.length.clamp(max=most - 1)  # a place without a sentence goes on counting
         self.position[: sentences * beams].view(sentences, beams).copy_(known[:, None])
-        x, turn = self.model.embed_target(self.token[:, None], self.position[:, None], self.sinusoids)
-        states = self._through_layers(x[:, 0], turn)
+        x, rotation = self.model.embed_target(self.token[:, None], self.position[:, None], self.sinusoids)
+        states = self._through_layers(x[:, 0], rotation)
         self.slots.length.add_(1)
         return wide_product(states, self.output_matrix)
 
-    def _through_layers(self, x: Tensor, turn: Rotation | None) -> Tensor:
+    def _through_layers(self, x: Tensor, rotation: Rotation | None) -> Tensor:
         """x (N, D) → the decoder's output (N, D)"""
         sublayers: list[Sublayer] = []
         for i, layer in enumerate(self.model.decoder_layers()):
-            sublayers.append((layer.around_attention.norm, partial(self._attend_past, i, layer, turn)))
+            sublayers.append((layer.around_attention.norm, partial(self._attend_past, i, layer, rotation)))
             sublayers.append((layer.around_cross.norm, partial(self._attend_source, i, layer)))
             sublayers.append((layer.around_feed_forward.norm, partial(feed_forward, layer.feed_forward)))
         return through(x, sublayers, self.model.decoder_norm if self.model.config.norm == "pre" else None)
 
-    def _attend_past(self, index: int, layer: DecoderLayer, turn: Rotation | None, x: Tensor) -> Tensor:
+    def _attend_past(self, index: int, layer: DecoderLayer, rotation: Rotation | None, x: Tensor) -> Tensor:
         heads = layer.attention.heads
         query, key, value = self.projections[index](x).chunk(3, dim=-1)  # each (N, D)
-        if turn is not None:
-            query, key = (_rotated(some, heads, turn) for some in (query, key))
+        if rotation is not None:
+            query, key = (_rotated(some, heads, rotation) for some in (query, key))
         past = (self.past[index, 0], self.past[index, 1])
         mean = attend_past(query, key, value, past, self.slots, heads, note=index == 0)
         out: Tensor = layer.attention.output(mean)
@@ -174,6 +174,6 @@ class Arena:
         return out
 
 
-def _rotated(x: Tensor, heads: int, turn: Rotation) -> Tensor:
+def _rotated(x: Tensor, heads: int, rotation: Rotation) -> Tensor:
     """(N, D) by head"""
-    return rotate(x.unflatten(1, (heads, -1))[:, :, None], turn)[:, :, 0].flatten(1)  # (N, H, 1, K)
+    return rotate(x.unflatten(1, (heads, -1))[:, :, None], rotation)[:, :, 0].flatten(1)  # (N, H, 1, K)

@@ -1,18 +1,24 @@
-"""What recorded passes of a Transformer have in common: the recording, and layers with few kernels.
+"""Passes of a Transformer recorded as CUDA graphs: the recording, layers with few kernels, and the encoder.
 
-N rows   D width   V vocabulary
+B sentences   S tokens of each   N rows   D width   V vocabulary
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
+from regard.layers.attention import padding_mask
 from regard.layers.feedforward import FeedForward, expand_relu
+from regard.layers.kernels import add_norm
 from regard.layers.moe import MixtureOfExperts
-from regard.layers.norm_kernel import add_norm
+from regard.layers.positions import Rotation
+from regard.models.transformer import Transformer
+from regard.models.transformer_cache import query_key_value
+from regard.models.transformer_layers import EncoderLayer
 
 Sublayer = tuple[nn.LayerNorm, Callable[[Tensor], Tensor]]  # with the norm before it (pre-norm) or after it (post-norm)
 WARM_UP = 2  # runs before the recording, in which kernels are compiled
@@ -85,3 +91,42 @@ def wide_product(states: Tensor, matrix: Tensor) -> Tensor:
     if states.dtype == torch.float32:
         return states @ matrix.T
     return torch.mm(states, matrix.T, out_dtype=torch.float32)
+
+
+class RecordedEncoder:
+    """The encoder as a recorded pass of a fixed shape."""
+
+    def __init__(self, model: Transformer, sentences: int, length: int) -> None:
+        self.model = model
+        self.tokens = torch.zeros(sentences, length, dtype=torch.long, device=model.device)
+        self.real = torch.ones(sentences, length, dtype=torch.bool, device=model.device)
+        self.projections = [query_key_value(layer.attention) for layer in model.encoder_layers()]
+        self.run = recorded(self._forward, model.device)
+
+    def __call__(self, tokens: Tensor, real: Tensor) -> Tensor:
+        """The states (B, S, D) of at most so many sentences and tokens; they stay until the next call. No sentence is
+        without a token."""
+        sentences, length = tokens.shape
+        self.tokens.zero_()
+        self.tokens[:sentences, :length] = tokens
+        self.real.zero_()
+        self.real[:, 0] = True  # also of places without a sentence
+        self.real[:sentences, :length] = real
+        return self.run()[:sentences, :length]
+
+    def _forward(self) -> Tensor:
+        position = torch.arange(self.tokens.shape[1], device=self.tokens.device)
+        x, rotation = self.model.embed_source(self.tokens, position)
+        mask = padding_mask(self.real)
+        sublayers: list[Sublayer] = []
+        for i, layer in enumerate(self.model.encoder_layers()):
+            sublayers.append((layer.around_attention.norm, partial(self._attend, i, layer, mask, rotation)))
+            sublayers.append((layer.around_feed_forward.norm, partial(feed_forward, layer.feed_forward)))
+        last = self.model.encoder_norm if self.model.config.norm == "pre" else None
+        return through(x.flatten(0, 1), sublayers, last).view_as(x)  # (B·S, D) → (B, S, D)
+
+    def _attend(self, index: int, layer: EncoderLayer, mask: Tensor, rotation: Rotation | None, x: Tensor) -> Tensor:
+        joined = self.projections[index](x).view(*self.tokens.shape, -1)  # (B, S, 3D)
+        query, seen = layer.attention.split(joined, rotation)
+        out: Tensor = layer.attention(query, seen, mask=mask)
+        return out.flatten(0, 1)

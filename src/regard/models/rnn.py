@@ -26,8 +26,8 @@ from regard.batch import Batch
 from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
+from regard.models.state import BatchState, per_row, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,7 @@ class Rnn(Model):
         self.decoder = Recurrent(config.cell, inputs, config.width, config.layers, config.dropout)
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=config.embedding**-0.5)  # √E times it has unit variance
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=config.embedding**-0.5)  # √E times them has unit variance
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -114,7 +112,7 @@ class Rnn(Model):
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> RnnState:
         assert isinstance(memory, RnnMemory)
-        carry = repeated(memory.final, beams, axis=1)
+        carry = repeat_rows(memory.final, beams, axis=1)
         return RnnState(beams, carry, carry.hidden[-1] if self.config.context == "every" else None)
 
     def step(self, token: Tensor, state: State) -> Step:

@@ -13,7 +13,10 @@ bottleneck.
     ŝ(t) = tanh(W[c(t); s(t)])                     P(y(t)) = softmax(V ŝ(t)); with readout = "state", softmax(V s(t))
     coverage            vᵀ tanh(W₁h(i) + W₂s + w Σ α(<t, i))                        Tu et al. 2016; See et al. 2017
 
-Which of these forms go together, and the presets, are in `rnn_attention_config.py`.
+The preset "notes" is the notes' own model (file 003, equations 4 to 8): tanh cells without biases, an encoder that
+reads from left to right, s(0) = h(S), attend = "before", readout = "state". Two things are added to the equations: v,
+without which the score is not one number, and the factor √E on embeddings, which only changes what a fresh table starts
+from. The notes write [c, y] where the code has [y; c]: the same up to the order of W's columns.
 
 The decoder starts from tanh(W[h→(S); h←(1)]); Bahdanau takes h←(1) alone. With "after" and neither input feeding nor
 coverage, teacher forcing is one fused call and one attention for all positions. "before" and input feeding run step by
@@ -27,19 +30,121 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.layers.recurrent import Carry, Recurrent
-from regard.layers.scores import Scores, weighted_mean
+from regard.config import key, require
+from regard.layers.recurrent import Carry, Cell, Recurrent
+from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import tie_matrices
-from regard.models.rnn_attention_config import RnnAttentionConfig
-from regard.models.state import BatchState, per_row, per_sentence, repeated
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
+from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
+
+
+@dataclass(frozen=True)
+class RnnAttentionConfig:
+    cell: Cell = key("lstm", "recurrent cell: lstm, gru or tanh")
+    width: int = key(384, "units of a decoder layer")
+    encoder_width: int = key(192, "units of each of the encoder's directions")
+    encoder_layers: int = key(2, "encoder layers")
+    bidirectional: bool = key(True, "the encoder reads both ways, not from left to right alone")
+    start: Literal["bridge", "end"] = key(
+        "bridge", "the decoder's first state: a layer over the encoder's last states, or these states themselves"
+    )
+    decoder_layers: int = key(2, "decoder layers")
+    embedding: int = key(384, "numbers per token read")
+    score: Score = key("additive", "how a decoder state is compared with a source word")
+    alignment: int = key(384, "units of the additive score")
+    attend: Literal["before", "after"] = key(
+        "after", "attend before the cell's step (Bahdanau; slow), or after it (Luong)"
+    )
+    input_feeding: bool = key(False, "the last attentional vector enters the next step (Luong; slow)")
+    readout: Literal["attentional", "state"] = key(
+        "attentional", "what the output layer reads: tanh(W[c; s]), or the state s alone (the notes)"
+    )
+    biases: bool = key(True, "biases in cells, score and start; the notes have none")
+    coverage: bool = key(False, "the additive score depends on the weight that each word has had so far (slow)")
+    dropout: float = key(0.2, "share of embeddings and layer outputs set to zero in training")
+    tie: Tie = key("auto", TIE_HELP)
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "width", "encoder_width", "encoder_layers", "decoder_layers", "embedding", "alignment")
+        check_shares(self, "dropout")
+        check_ties(self.tie, self.embedding, self.width)
+        require(
+            self.score in ("additive", "general") or self.width == self.annotation,
+            f'model.score = "{self.score}" needs model.width = {"2 × " if self.bidirectional else ""}'
+            f'model.encoder_width, but they are {self.width} and {self.encoder_width}; use score = "general"',
+        )
+        same = (self.encoder_width, self.encoder_layers) == (self.width, self.decoder_layers)
+        require(
+            self.start == "bridge" or (same and not self.bidirectional),
+            'model.start = "end" needs model.bidirectional = false and an encoder of the decoder\'s width and '
+            'layers; use start = "bridge"',
+        )
+        require(
+            self.readout == "attentional" or self.attend == "before",
+            'model.readout = "state" needs model.attend = "before", but it is "after", where the context would reach '
+            "nothing",
+        )
+        require(
+            not self.input_feeding or self.attend == "after",
+            'model.input_feeding = true needs model.attend = "after", but it is "before", which feeds the context',
+        )
+        require(
+            not self.coverage or self.score == "additive",
+            f'model.coverage = true needs model.score = "additive", but it is "{self.score}"',
+        )
+
+    @property
+    def annotation(self) -> int:
+        """K: numbers of h(i), of all directions."""
+        return self.encoder_width * (2 if self.bidirectional else 1)
+
+
+# bahdanau: RNNsearch-50 (appendix A.2.3 and B: 1000 units each way, embeddings of 620, alignment of 1000), but for its
+# readout (here ŝ of 1000, there a maxout of 500) and its start (here from both ends of the source, there from one).
+# notes: equations 4 to 8 of the notes; the sizes are ours, as are those of tiny and small.
+PRESETS = {
+    "tiny": RnnAttentionConfig(
+        width=160, encoder_width=80, encoder_layers=1, decoder_layers=1, embedding=160, alignment=160
+    ),
+    "small": RnnAttentionConfig(
+        width=384, encoder_width=192, encoder_layers=2, decoder_layers=2, embedding=384, alignment=384
+    ),
+    "bahdanau": RnnAttentionConfig(
+        cell="gru",
+        width=1000,
+        encoder_width=1000,
+        encoder_layers=1,
+        decoder_layers=1,
+        embedding=620,
+        alignment=1000,
+        attend="before",
+        dropout=0.0,
+        tie="none",
+    ),
+    "notes": RnnAttentionConfig(
+        cell="tanh",
+        width=384,
+        encoder_width=384,
+        encoder_layers=1,
+        bidirectional=False,
+        start="end",
+        decoder_layers=1,
+        embedding=384,
+        alignment=384,
+        attend="before",
+        readout="state",
+        biases=False,
+        dropout=0.0,
+        tie="none",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -107,9 +212,7 @@ class RnnAttention(Model):
         self.enter = ContextInput()
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=config.embedding**-0.5)  # √E times it has unit variance
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=config.embedding**-0.5)  # √E times them has unit variance
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,13 +230,13 @@ class RnnAttention(Model):
     ) -> RnnAttentionState:
         assert isinstance(memory, RnnAttentionMemory)
         config = self.config
-        carry = repeated(self._first(memory.final), beams, axis=1)
+        carry = repeat_rows(self._first(memory.final), beams, axis=1)
         covered = torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None
         return RnnAttentionState(
             beams=beams,
             carry=carry,
             fed=torch.zeros_like(carry.hidden[-1]) if config.input_feeding else None,
-            coverage=repeated(covered, beams),
+            coverage=repeat_rows(covered, beams),
             values=memory.states,
             prepared=self.scores.prepare(memory.states),
             mask=memory.mask,
@@ -197,7 +300,7 @@ class RnnAttention(Model):
         )
 
     def _decode_by_step(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
-        """The same position by position: x (N, T, E), where each step needs the attention of the last."""
+        """Decode position by position where each step needs the attention of the last: x (N, T, E)."""
         tops, contexts, weights, fed = [], [], [], []
         for word in x.unbind(dim=1):  # (N, E)
             top, attended, state = self._advance(word, state)
@@ -232,7 +335,7 @@ class RnnAttention(Model):
             return AttentionContext(context.view(*shape, -1), weight.view(*shape, -1), None)
         assert self.of_coverage is not None
         coverage, contexts, weights = state.coverage, [], []
-        source = repeated((state.prepared, state.mask, state.values), state.beams)  # (N, S, ·), (N, S), (N, S, K)
+        source = repeat_rows((state.prepared, state.mask, state.values), state.beams)  # (N, S, ·), (N, S), (N, S, K)
         for query in queries.split(1, dim=1):  # (N, 1, D)
             prepared = source[0] + coverage[..., None] * self.of_coverage  # (N, S, A)
             context, weight = weighted_mean(self.scores(query, prepared), *source[1:])

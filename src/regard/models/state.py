@@ -1,9 +1,9 @@
 """Decoding states of tensors: `select`, `keep` and `join`, written once for every architecture.
 
-    B sentences   b rows of each   N = B × b rows; row n belongs to sentence n // b   S source
+    B sentences   b rows of each   N = B × b rows; row n field_axis to sentence n // b   S source
 
-A state is a frozen dataclass. Each of its fields says how it belongs to rows and sentences; a field that says nothing
-is the same for all of them.
+A state is a frozen dataclass. Each of its fields says how it field_axis to rows and sentences; a field that says
+nothing is the same for all of them.
 
     per_row()        (N, …)             what a hypothesis has of its own
     per_sentence()   (B, …), (B, S, …)  what all hypotheses of a sentence share, above all what is read of the source
@@ -34,25 +34,25 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-class Belongs(NamedTuple):
-    """How a field belongs to rows and sentences."""
+class FieldAxis(NamedTuple):
+    """How a field field_axis to rows and sentences."""
 
-    to: str  # "row", "sentence" or "inner"
+    owner: str  # "row", "sentence" or "inner"
     axis: int = 0  # of rows or sentences
     grows: int | None = None  # the axis that is padded where two states of different length are joined
     fill: int = 0  # with what
 
 
 def per_row(axis: int = 0, grows: int | None = None) -> Any:
-    return field(metadata={"belongs": Belongs("row", axis, grows)})
+    return field(metadata={"axis": FieldAxis("row", axis, grows)})
 
 
 def per_sentence(grows: int | None = None, fill: int = 0) -> Any:
-    return field(metadata={"belongs": Belongs("sentence", 0, grows, fill)})
+    return field(metadata={"axis": FieldAxis("sentence", 0, grows, fill)})
 
 
 def inner() -> Any:
-    return field(metadata={"belongs": Belongs("inner")})
+    return field(metadata={"axis": FieldAxis("inner")})
 
 
 @dataclass(frozen=True)
@@ -65,41 +65,41 @@ class BatchState:
         """Row i becomes this state's row `rows[i]`. With several rows of a sentence, they change places within it."""
         moved = ("row",) if self.beams > 1 else ("row", "sentence")
         changed: dict[str, Any] = {}
-        for name, belongs in self._fields():
+        for name, field_axis in self._fields():
             value = getattr(self, name)
-            if belongs.to == "inner":
+            if field_axis.owner == "inner":
                 changed[name] = _each_state(value, lambda state: state.select(rows))
-            elif belongs.to in moved:
-                changed[name] = picked(value, rows, belongs.axis)
+            elif field_axis.owner in moved:
+                changed[name] = select_index(value, rows, field_axis.axis)
         return replace(self, **changed)
 
     def keep(self, sentences: Tensor) -> Self:
         """The given sentences, in this order, each with all its rows."""
         rows = rows_of(sentences, self.beams)
         changed: dict[str, Any] = {}
-        for name, belongs in self._fields():
+        for name, field_axis in self._fields():
             value = getattr(self, name)
-            if belongs.to == "inner":
+            if field_axis.owner == "inner":
                 changed[name] = _each_state(value, lambda state: state.keep(sentences))
             else:
-                changed[name] = picked(value, rows if belongs.to == "row" else sentences, belongs.axis)
+                changed[name] = select_index(value, rows if field_axis.owner == "row" else sentences, field_axis.axis)
         return replace(self, **changed)
 
     def join(self, other: Self) -> Self:
         """The sentences of both, this one's first."""
         changed: dict[str, Any] = {}
-        for name, belongs in self._fields():
+        for name, field_axis in self._fields():
             mine, theirs = getattr(self, name), getattr(other, name)
-            if belongs.to == "inner" and isinstance(mine, tuple):
+            if field_axis.owner == "inner" and isinstance(mine, tuple):
                 changed[name] = tuple(a.join(b) for a, b in zip(mine, theirs, strict=True))
-            elif belongs.to == "inner":
+            elif field_axis.owner == "inner":
                 changed[name] = mine.join(theirs)
             else:
-                changed[name] = joined(mine, theirs, belongs)
+                changed[name] = join_tensors(mine, theirs, field_axis)
         return replace(self, **changed)
 
-    def _fields(self) -> list[tuple[str, Belongs]]:
-        return [(f.name, f.metadata["belongs"]) for f in fields(self) if "belongs" in f.metadata]
+    def _fields(self) -> list[tuple[str, FieldAxis]]:
+        return [(f.name, f.metadata["axis"]) for f in fields(self) if "axis" in f.metadata]
 
 
 def rows_of(sentences: Tensor, beams: int) -> Tensor:
@@ -113,39 +113,39 @@ def rows_of(sentences: Tensor, beams: int) -> Tensor:
     return (sentences[:, None] * beams + torch.arange(beams, device=sentences.device)).flatten()
 
 
-def repeated(value: Any, beams: int, axis: int = 0) -> Any:
-    """Of each sentence its rows, all alike."""
-    return value if beams == 1 else mapped(value, lambda tensor: tensor.repeat_interleave(beams, dim=axis))
+def repeat_rows(value: Any, beams: int, axis: int = 0) -> Any:
+    """The value with each sentence repeated for its `beams` rows."""
+    return value if beams == 1 else map_tensors(value, lambda tensor: tensor.repeat_interleave(beams, dim=axis))
 
 
-def picked(value: Any, index: Tensor, axis: int) -> Any:
-    return mapped(value, lambda tensor: tensor.index_select(axis, index))
+def select_index(value: Any, index: Tensor, axis: int) -> Any:
+    return map_tensors(value, lambda tensor: tensor.index_select(axis, index))
 
 
-def mapped(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
+def map_tensors(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
     """The value with a function applied to each of its tensors."""
     if value is None:
         return None
     if isinstance(value, tuple):
-        parts = [mapped(part, function) for part in value]
+        parts = [map_tensors(part, function) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return function(value)
 
 
-def joined(mine: Any, theirs: Any, belongs: Belongs) -> Any:
+def join_tensors(mine: Any, theirs: Any, field_axis: FieldAxis) -> Any:
     """Both values along the axis of their rows or sentences."""
     if mine is None:
         return None
     if isinstance(mine, tuple):
-        parts = [joined(a, b, belongs) for a, b in zip(mine, theirs, strict=True)]
+        parts = [join_tensors(a, b, field_axis) for a, b in zip(mine, theirs, strict=True)]
         return type(mine)(*parts) if hasattr(mine, "_fields") else tuple(parts)
-    if belongs.grows is not None:
-        length = max(mine.shape[belongs.grows], theirs.shape[belongs.grows])
-        mine, theirs = (padded(side, belongs.grows, length, belongs.fill) for side in (mine, theirs))
-    return torch.cat([mine, theirs], dim=belongs.axis)
+    if field_axis.grows is not None:
+        length = max(mine.shape[field_axis.grows], theirs.shape[field_axis.grows])
+        mine, theirs = (pad_to(side, field_axis.grows, length, field_axis.fill) for side in (mine, theirs))
+    return torch.cat([mine, theirs], dim=field_axis.axis)
 
 
-def padded(tensor: Tensor, axis: int, length: int, fill: int) -> Tensor:
+def pad_to(tensor: Tensor, axis: int, length: int, fill: int) -> Tensor:
     missing = length - tensor.shape[axis]
     if not missing:
         return tensor

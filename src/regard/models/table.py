@@ -11,18 +11,7 @@ from typing import Any, NamedTuple
 
 from regard.config import nearest
 from regard.errors import RecipeError
-from regard.models import (
-    bytenet,
-    convs2s,
-    deep_att,
-    gnmt,
-    moe,
-    rnn,
-    rnn_attention,
-    rnn_attention_config,
-    transformer,
-    transformer_layers,
-)
+from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer, transformer_layers
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
 
@@ -37,9 +26,7 @@ class Architecture(NamedTuple):
 
 ARCHITECTURES: dict[str, Architecture] = {
     "rnn": Architecture(rnn.RnnConfig, rnn.PRESETS, rnn.Rnn),
-    "rnn-attention": Architecture(
-        rnn_attention_config.RnnAttentionConfig, rnn_attention_config.PRESETS, rnn_attention.RnnAttention
-    ),
+    "rnn-attention": Architecture(rnn_attention.RnnAttentionConfig, rnn_attention.PRESETS, rnn_attention.RnnAttention),
     "gnmt": Architecture(gnmt.GNMTConfig, gnmt.PRESETS, gnmt.GNMT),
     "deep-att": Architecture(deep_att.DeepAttConfig, deep_att.PRESETS, deep_att.DeepAtt),
     "bytenet": Architecture(bytenet.ByteNetConfig, bytenet.PRESETS, bytenet.ByteNet),
@@ -50,6 +37,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def check_architecture(name: str) -> None:
+    """Raise RecipeError unless there is an architecture of this name."""
     if name not in ARCHITECTURES:
         raise RecipeError(f'unknown model.architecture "{name}"; {nearest(name, ARCHITECTURES)}')
 

@@ -22,16 +22,14 @@ from torch import Tensor, nn
 
 from regard.batch import Batch, Shared
 from regard.layers import positions
-from regard.layers.attention import KeyValue
+from regard.layers.attention import KeyValue, padding_mask
 from regard.layers.dropout import Dropout
-from regard.layers.masks import padding_mask
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
-from regard.models.common import tie_matrices
-from regard.models.portions import in_portions
-from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
+from regard.models.common import encode_by_length, tie_embeddings
+from regard.models.state import BatchState, map_tensors, per_row, per_sentence, repeat_rows
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
 
@@ -73,7 +71,7 @@ class TransformerState(BatchState):
         return super(TransformerState, sides[0]).join(sides[1])
 
     def _preceded_by(self, missing: int) -> Self:
-        """The same with a longer past, of which the beginning is blank."""
+        """This state with a longer past, padded at its beginning."""
         none = torch.zeros(len(self.source_mask), dtype=torch.long, device=self.source_mask.device)
         blank = (none if self.blank is None else self.blank) + missing
         if not self.length:
@@ -81,7 +79,7 @@ class TransformerState(BatchState):
             nothing = self.source[0].key.new_zeros(len(none) * self.beams, heads, missing, size)
             past: tuple[KeyValue | None, ...] = (KeyValue(nothing, nothing),) * len(self.past)
         else:
-            past = mapped(self.past, lambda tensor: F.pad(tensor, (0, 0, missing, 0)))
+            past = map_tensors(self.past, lambda tensor: F.pad(tensor, (0, 0, missing, 0)))
         return replace(self, length=self.length + missing, past=past, blank=blank)
 
 
@@ -102,10 +100,10 @@ class Transformer(RowModel):
             self.target_positions = nn.Embedding(config.max_positions, config.width)
         self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=config.output_bias)
-        self._initialise()
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        self._initialize()
+        tie_embeddings(self, config.tie, joint)
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         """Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings so that √D times them has unit variance."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -150,21 +148,21 @@ class Transformer(RowModel):
         read: Callable[..., Tensor] = compiled(EncoderLayer.in_rows) if whole else EncoderLayer.in_rows
         write: Callable[..., Tensor] = compiled(DecoderLayer.in_rows) if whole else DecoderLayer.in_rows
         x = self._embed(batch.src, self.source_embedding, "source", shared.src_position)  # (B, S, D)
-        turn = self._turn(shared.src_position)
+        rotation = self._rotation(shared.src_position)
         for reader in self.encoder_layers():
-            x = read(reader, x, shared.src_sentence, turn)
+            x = read(reader, x, shared.src_sentence, rotation)
         memory = self.encoder_norm(x)
         x = self._embed(batch.tgt_in, self.target_embedding, "target", shared.tgt_position)  # (B, T, D)
-        turn = self._turn(shared.tgt_position)
+        rotation = self._rotation(shared.tgt_position)
         for writer in self.decoder_layers():
-            x = write(writer, x, memory, shared.tgt_sentence, shared.src_sentence, turn)
+            x = write(writer, x, memory, shared.tgt_sentence, shared.src_sentence, rotation)
         states: Tensor = self.decoder_norm(x)
         return states
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         if src.device.type != "cpu" or torch.is_grad_enabled() or self.config.experts:
             return self._encode(src, mask)
-        return Memory(in_portions(lambda some, real: self._encode(some, real).states, src, mask), mask)
+        return Memory(encode_by_length(lambda some, real: self._encode(some, real).states, src, mask), mask)
 
     def start(
         self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
@@ -188,21 +186,21 @@ class Transformer(RowModel):
         return Step(logits, replace(state, length=state.length + 1, past=decoded.past), attention, back)
 
     def _step_cached(self, token: Tensor, state: CachedState) -> Step:
-        x, turn = self.embed_target(token.view(-1, state.beams), state.position())  # (B, b, D)
-        x, cross = step_cached(self.decoder_layers(), x, state, turn)
+        x, rotation = self.embed_target(token.view(-1, state.beams), state.position())  # (B, b, D)
+        x, cross = step_cached(self.decoder_layers(), x, state, rotation)
         logits = self.output(self.decoder_norm(x).flatten(0, 1))  # (N, V)
         return Step(logits, state, torch.stack(cross, dim=1) if cross else None)  # (N, L, H, S)
 
     def embed_source(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
-        """The encoder's input, likewise."""
-        return self._embed(tokens, self.source_embedding, "source", position), self._turn(position)
+        """The encoder's input (B, S, D) of tokens (B, S) at positions (S,), and the rotation of its heads."""
+        return self._embed(tokens, self.source_embedding, "source", position), self._rotation(position)
 
     def embed_target(
         self, tokens: Tensor, position: Tensor, sinusoids: Tensor | None = None
     ) -> tuple[Tensor, Rotation | None]:
         """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads. Where
         the sinusoids of all positions are at hand (…, D), they are looked up."""
-        return self._embed(tokens, self.target_embedding, "target", position, sinusoids), self._turn(position)
+        return self._embed(tokens, self.target_embedding, "target", position, sinusoids), self._rotation(position)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])
@@ -242,10 +240,10 @@ class Transformer(RowModel):
 
     def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
         position = torch.arange(src.shape[1], device=src.device)
-        x, turn = self.embed_source(src, position)
+        x, rotation = self.embed_source(src, position)
         seen = padding_mask(mask)
         for layer in self.encoder:
-            x = layer(x, seen, turn, record)
+            x = layer(x, seen, rotation, record)
         return Memory(self.encoder_norm(x), mask)
 
     def _begin(self, memory: Memory, trace: bool = False, beams: int = 1) -> TransformerState:
@@ -263,13 +261,13 @@ class Transformer(RowModel):
         position = torch.arange(state.length, state.length + tokens.shape[1], device=tokens.device)
         own_mask, source_mask = None, padding_mask(state.source_mask)
         if state.blank is not None:
-            blank = repeated(state.blank, state.beams)[:, None]  # (N, 1)
+            blank = repeat_rows(state.blank, state.beams)[:, None]  # (N, 1)
             own_mask = padding_mask(torch.arange(state.length + 1, device=tokens.device) >= blank)
             position = position - blank  # (N, 1)
-        x, turn = self.embed_target(tokens, position)
+        x, rotation = self.embed_target(tokens, position)
         present: list[KeyValue] = []
         for layer, past, source in zip(self.decoder_layers(), state.past, state.source, strict=True):
-            x, kv = layer(x, past, own_mask, source, source_mask, turn, self_record, cross_record, real)
+            x, kv = layer(x, past, own_mask, source, source_mask, rotation, self_record, cross_record, real)
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
 
@@ -287,7 +285,7 @@ class Transformer(RowModel):
         embedded: Tensor = self.dropout(in_working_precision(x))
         return embedded
 
-    def _turn(self, position: Tensor) -> Rotation | None:
+    def _rotation(self, position: Tensor) -> Rotation | None:
         if self.config.positions != "rotary":
             return None
         return positions.rotation(position, self.config.width // self.config.heads)

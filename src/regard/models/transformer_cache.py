@@ -26,11 +26,11 @@ from regard.layers.moe import MixtureOfExperts
 from regard.layers.positions import Rotation, rotate
 from regard.layers.residual import Residual
 from regard.models.base import Memory
-from regard.models.state import Belongs, joined, picked, rows_of
+from regard.models.state import FieldAxis, join_tensors, rows_of, select_index
 
 
 class DecoderParts(Protocol):
-    """What a step needs of a decoder layer."""
+    """The parts of a decoder layer that a step uses."""
 
     attention: MultiHeadAttention
     cross: MultiHeadAttention
@@ -101,7 +101,7 @@ class CachedState:
         for kv in self.past:
             for cells in kv:
                 cells[: len(rows), : self.longest] = cells[rows, : self.longest]
-        self.source = picked(self.source, sentences, 0)
+        self.source = select_index(self.source, sentences, 0)
         self.source_mask = self.source_mask[sentences]
         self.length, self.writer = self.length[sentences], self.writer[rows]
         if not self.even:
@@ -120,12 +120,12 @@ class CachedState:
                 cells[mine : mine + theirs, other.longest : self.longest] = 0.0  # never written, but multiplied by 0
                 cells[:mine, self.longest : other.longest] = 0.0
             self.past[i] = wide
-        self.source = joined(self.source, other.source, Belongs("sentence", grows=2))
-        self.source_mask = joined(self.source_mask, other.source_mask, Belongs("sentence", grows=3))
+        self.source = join_tensors(self.source, other.source, FieldAxis("sentence", grows=2))
+        self.source_mask = join_tensors(self.source_mask, other.source_mask, FieldAxis("sentence", grows=3))
         self.even = self.even and other.even and self.longest == other.longest
         self.longest = max(self.longest, other.longest)
         self.length = torch.cat([self.length, other.length])
-        self.writer = joined(self.writer, other.writer, Belongs("row", grows=1))
+        self.writer = join_tensors(self.writer, other.writer, FieldAxis("row", grows=1))
         return self
 
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +161,7 @@ class CachedState:
         self.length = self.length + 1
 
     def position(self) -> Tensor:
-        """Of the next token: (1,) for all sentences, or (B, 1)."""
+        """The position of the next token: (1,) for all sentences, or (B, 1)."""
         return self.length[:1] if self.even else self.length[:, None]
 
     def _row_length(self) -> Tensor:
@@ -192,7 +192,7 @@ def start_cached(
 
 
 def step_cached(
-    layers: Sequence[DecoderParts], x: Tensor, state: CachedState, turn: Rotation | None
+    layers: Sequence[DecoderParts], x: Tensor, state: CachedState, rotation: Rotation | None
 ) -> tuple[Tensor, list[Tensor]]:
     """One token of each row through the decoder: x (B, b, D) → (B, b, D), and, if the state is traced, the attention
     of each layer to the source (N, H, S)."""
@@ -202,8 +202,8 @@ def step_cached(
 
         def self_attend(y: Tensor, i: int = i, layer: DecoderParts = layer) -> Tensor:
             query, key, value = _heads(state.projections[i](y), 3, layer.attention.heads)  # each (B, H, b, K)
-            if turn is not None:
-                query, key = rotate(query, turn), rotate(key, turn)
+            if rotation is not None:
+                query, key = rotate(query, rotation), rotate(key, rotation)
             kv = state.append(i, _by_row(key), _by_row(value))
             mean = attend_fused(_by_row(query)[:, :, None], *kv, mask=seen)  # (N, H, 1, K)
             out: Tensor = layer.attention.output(mean.reshape(y.shape))

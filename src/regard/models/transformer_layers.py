@@ -86,9 +86,9 @@ class EncoderLayer(nn.Module):
         self.around_attention = Residual(config.width, config.norm, config.dropout, config.layer_drop)
         self.around_feed_forward = Residual(config.width, config.norm, config.dropout, config.layer_drop)
 
-    def forward(self, x: Tensor, mask: Tensor, turn: Rotation | None, record: list[Tensor] | None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, rotation: Rotation | None, record: list[Tensor] | None) -> Tensor:
         def self_attend(y: Tensor) -> Tensor:
-            query, seen = self.attention.project_all(y, turn)
+            query, seen = self.attention.project_all(y, rotation)
             out: Tensor = self.attention(query, seen, mask=mask, record=record)
             return out
 
@@ -98,9 +98,9 @@ class EncoderLayer(nn.Module):
         )  # (B, 1, 1, S) → (B, S)
         return out
 
-    def in_rows(self, x: Tensor, segments: Tensor, turn: Rotation | None) -> Tensor:
-        """The same where sentences share rows: x (B, S, D), the sentence of each token (B, S)."""
-        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, False, turn))
+    def in_rows(self, x: Tensor, segments: Tensor, rotation: Rotation | None) -> Tensor:
+        """The layer where sentences share rows: x (B, S, D), the sentence of each token (B, S)."""
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, False, rotation))
         out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
         return out
 
@@ -124,7 +124,7 @@ class DecoderLayer(nn.Module):
         own_mask: Tensor | None,  # (N, 1, 1, t): which of the past is a row's own
         source: KeyValue,  # (B, H, S, K): of the sentences
         source_mask: Tensor,
-        turn: Rotation | None,
+        rotation: Rotation | None,
         self_record: list[Tensor] | None,
         cross_record: list[Tensor] | None,
         real: Tensor | None,  # (N, T), or None where every position is a token
@@ -132,7 +132,7 @@ class DecoderLayer(nn.Module):
         present: list[KeyValue] = []
 
         def self_attend(y: Tensor) -> Tensor:
-            query, new = self.attention.project_all(y, turn)
+            query, new = self.attention.project_all(y, rotation)
             present.append(new if past is None else past.append(new))
             causal = past is None and y.shape[1] > 1  # a single position has no future to mask
             out: Tensor = self.attention(query, present[0], mask=own_mask, causal=causal, record=self_record)
@@ -148,10 +148,10 @@ class DecoderLayer(nn.Module):
         return self.around_feed_forward(x, as_sublayer(self.feed_forward, real)), present[0]
 
     def in_rows(
-        self, x: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, turn: Rotation | None
+        self, x: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, rotation: Rotation | None
     ) -> Tensor:
         """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), segments (B, T) and (B, S)."""
-        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, True, turn))
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, True, rotation))
         x = self.around_cross(x, lambda y: self.cross.across_rows(y, memory, segments, source_segments))
         out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
         return out

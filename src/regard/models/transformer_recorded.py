@@ -10,32 +10,42 @@ A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`).
 memory is free when it is taken; the rows of a product are as many as ever, so results stay the same. Weights are
 copied: a model that is trained further needs a new one of these. Mixtures of experts cannot be recorded, since their
 loads must be known.
+
+`for_search` chooses the fastest model for the device. On a CPU that is a copy whose matrices are stored column by
+column: with few rows their products are then up to 1.3 times as fast (docs/log.md). A copy is made once for a model,
+and again when its weights or its hooks have changed, such as those that ablate a head (`explain/ablation.py`): a copy
+has the hooks of its model at that time. A recorded copy has none, so on a GPU a model with hooks is searched with
+itself.
 """
 
 from __future__ import annotations
 
 import copy
 import threading
-from typing import Any
+from typing import Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.device import free_memory
-from regard.models.base import Around, Memory, State, Step
-from regard.models.recorded_arena import Arena, Shape, at_least
-from regard.models.recorded_encoder import RecordedEncoder
+from regard.layers.kernels import HAS_TRITON
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
+from regard.models.recorded_arena import Arena, Shape, next_power_of_two
+from regard.models.recorded_layers import RecordedEncoder
 from regard.models.transformer import Transformer
 from regard.models.transformer_cache import JoinedMatrix
 
+Precision = Literal["auto", "float32", "bfloat16"]  # of a GPU; a CPU computes in float32
+M = TypeVar("M", bound=nn.Module)
 ROWS = 2560  # of a step: 512 sentences with a beam of 5
 ENCODED = 16384  # tokens that the encoder reads at a time
 SHARE = 4  # one part in so many of the memory that is free is for one arena: other processes may take theirs just now
 KEPT = 2  # arenas that are kept for the next search
 
 
-class RecordedTransformer(Around):
+class RecordedTransformer(ModelWrapper):
     """Steps of states with `room` are replayed; all others are the model's own."""
 
     model: Transformer
@@ -53,7 +63,7 @@ class RecordedTransformer(Around):
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         sentences, longest = src.shape
-        length = at_least(longest, 16)
+        length = next_power_of_two(longest, 16)
         some = max(1, ENCODED // length)  # sentences of a pass
         states = self.source_matrix.weight.new_empty(sentences, longest, self.model.config.width)
         with self._lock:  # an encoder has one memory
@@ -85,15 +95,18 @@ class RecordedTransformer(Around):
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _shape(self, beams: int, source: int, room: int) -> Shape:
-        """Of an arena: for as many sentences as the rows and a share of the memory allow, for at least one."""
-        shape = Shape(beams, max(1, self.search_rows // beams), at_least(source, 32), at_least(room, 64))
+        """The shape of an arena for as many sentences as the rows and a share of the free memory allow, at least
+        one."""
+        shape = Shape(
+            beams, max(1, self.search_rows // beams), next_power_of_two(source, 32), next_power_of_two(room, 64)
+        )
         free = free_memory(self.device)
         if free is None:
             return shape
         free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can go
         return shape.within(free // SHARE, self._token)
 
-    def take(self, beams: int, sentences: int, source: int, room: int) -> Arena:
+    def acquire(self, beams: int, sentences: int, source: int, room: int) -> Arena:
         """An arena for so many sentences, recorded before or now; who has done with it gives it back."""
         with self._lock:
             shape = self._shape(beams, source, room)
@@ -102,16 +115,16 @@ class RecordedTransformer(Around):
             if held is not None:
                 self._idle.remove(held)
                 return held
-            while self._idle and (len(self._idle) >= KEPT or self._lacks(shape)):
+            while self._idle and (len(self._idle) >= KEPT or self._memory_is_short(shape)):
                 del self._idle[0]
         return Arena(self.model, shape, self.search_rows)
 
-    def _lacks(self, shape: Shape) -> bool:
+    def _memory_is_short(self, shape: Shape) -> bool:
         """Whether a new arena would take more than half of what is free."""
         free = free_memory(self.device)
         return free is not None and shape.bytes(self._token) > free // 2
 
-    def give_back(self, arena: Arena) -> None:
+    def release(self, arena: Arena) -> None:
         with self._lock:
             self._idle.append(arena)
 
@@ -128,7 +141,7 @@ class SlotState:
     def arena(self) -> Arena:
         if self._arena is None:
             assert self.seen is not None
-            self._arena = self.model.take(self.beams, len(self.seen), self.seen.shape[1], self.room)
+            self._arena = self.model.acquire(self.beams, len(self.seen), self.seen.shape[1], self.room)
             self._arena.clear()
             self._arena.add(self.seen, self.source_length)
             self.seen = None
@@ -155,12 +168,12 @@ class SlotState:
         wanted = Shape(self.beams, count, source, max(self.room, other.room))
         self.room = wanted.room
         if not arena.shape.holds(wanted):
-            larger = self.model.take(
+            larger = self.model.acquire(
                 self.beams, count, max(source, arena.shape.source), max(self.room, arena.shape.room)
             )
             larger.clear()
-            larger.take_over(arena)
-            self.model.give_back(arena)
+            larger.copy_from(arena)
+            self.model.release(arena)
             arena = self._arena = larger
         arena.add(other.seen, other.source_length)
         return self
@@ -168,4 +181,54 @@ class SlotState:
     def __del__(self) -> None:
         if getattr(self, "_arena", None) is not None:
             assert self._arena is not None
-            self.model.give_back(self._arena)
+            self.model.release(self._arena)
+
+
+# ── the fastest model for a device ────────────────────────────────────────────────────────────────────────────────────
+
+
+_copies: WeakKeyDictionary[Model, tuple[tuple[object, ...], Model]] = WeakKeyDictionary()  # with what it was made from
+
+
+def for_search(model: Model, precision: Precision = "auto", rows: int | None = None) -> Model:
+    """The model to search with in place of `model`, on a GPU with `rows` hypotheses at a time. Both give the same
+    translations but for rounding."""
+    if not isinstance(model, Transformer):
+        return model
+    weights = tuple((p.data_ptr(), p._version) for p in model.parameters())
+    made_from = (precision, rows, weights, hooks_of(model), model.trainings)
+    known, found = _copies.get(model, (None, model))
+    if known != made_from:
+        found = _copy_for_search(model, precision, rows)
+        if found is not model:  # else the entry would keep the model alive
+            _copies[model] = made_from, found
+    return found
+
+
+def hooks_of(model: nn.Module) -> tuple[tuple[int, int], ...]:
+    """Where a model has hooks, and which. A copy keeps the hooks that it was made with, so
+    no other hook has their ids."""
+    return tuple(
+        (place, id(hook))
+        for place, module in enumerate(model.modules())
+        for hook in (*module._forward_pre_hooks.values(), *module._forward_hooks.values())
+    )
+
+
+def _copy_for_search(model: Transformer, precision: Precision, rows: int | None) -> Model:
+    if model.device.type == "cpu":
+        return column_by_column(model)
+    if not HAS_TRITON or model.device.type != "cuda" or model.config.experts or hooks_of(model):
+        return model
+    narrow = precision == "bfloat16" or (precision == "auto" and torch.cuda.is_bf16_supported(False))
+    return RecordedTransformer(model, torch.bfloat16 if narrow else torch.float32, rows or ROWS)
+
+
+def column_by_column(model: M) -> M:
+    """A copy whose linear maps have their matrices column by column in memory; the numbers are the same. A matrix that
+    is an embedding too is there twice, since words are looked up row by row."""
+    twin = copy.deepcopy(model).eval().requires_grad_(False)
+    for module in twin.modules():
+        if type(module) is nn.Linear:
+            module.weight = nn.Parameter(module.weight.T.contiguous().T, requires_grad=False)
+    return twin

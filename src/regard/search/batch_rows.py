@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from regard.errors import InputError
-from regard.models.state import Belongs, joined
+from regard.models.state import FieldAxis, join_tensors
 from regard.search.engine import SearchRequest
 from regard.search.history import Ends, History
 from regard.search.options import SearchOptions
 
-MEMO = Belongs("sentence", 0, grows=2)
+MEMO = FieldAxis("sentence", 0, grows=2)
 
 
 class HasMemo(Protocol):
@@ -96,7 +96,7 @@ def concatenated_memos(mine: HasMemo, theirs: HasMemo) -> dict[str, Tensor]:
         first, second = (
             side.memo.get(name, like.new_zeros(len(side.step), side.width, *like.shape[2:])) for side in (mine, theirs)
         )
-        found[name] = joined(first, second, MEMO if like.dim() > 2 else MEMO._replace(grows=None))
+        found[name] = join_tensors(first, second, MEMO if like.dim() > 2 else MEMO._replace(grows=None))
     return found
 
 
@@ -152,7 +152,7 @@ def joined_prefixes(mine: Tensor | None, theirs: Tensor | None, own: int, other:
     first, second = (
         like.new_full((count, 1), NO_TOKEN) if side is None else side for side, count in ((mine, own), (theirs, other))
     )
-    both: Tensor = joined(first, second, Belongs("sentence", 0, grows=1, fill=NO_TOKEN))
+    both: Tensor = join_tensors(first, second, FieldAxis("sentence", 0, grows=1, fill=NO_TOKEN))
     return both
 
 

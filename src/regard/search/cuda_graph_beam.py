@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from regard.layers.has_triton import HAS_TRITON
+from regard.layers.kernels import HAS_TRITON
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Model, Step
 from regard.models.recorded_layers import recorded

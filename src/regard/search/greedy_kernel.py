@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import EOS
-from regard.layers.has_triton import HAS_TRITON
+from regard.layers.kernels import HAS_TRITON
 from regard.search.beam import Beams
 
 if HAS_TRITON:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.models.state import Belongs, joined
+from regard.models.state import FieldAxis, join_tensors
 from regard.search.engine import Hypothesis, check_log_probs
 
 
@@ -43,11 +43,11 @@ class History:
         return History(*(part.index_select(0, sentences) for part in (self.token, self.parent, self.log_prob)))
 
     def join(self, other: History) -> History:
-        grows = Belongs("sentence", 0, grows=1)
+        grows = FieldAxis("sentence", 0, grows=1)
         return History(
-            joined(self.token, other.token, grows),
-            joined(self.parent, other.parent, grows),
-            joined(self.log_prob, other.log_prob, grows),
+            join_tensors(self.token, other.token, grows),
+            join_tensors(self.parent, other.parent, grows),
+            join_tensors(self.log_prob, other.log_prob, grows),
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.models.base import Model
-from regard.models.for_search import for_search
+from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
 from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights, token_batches
 from regard.search.forced_decoding import forced_attention, forced_log_probs

@@ -34,7 +34,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS
 from regard.metrics.pairwise import pairwise_bleu, pairwise_chrf
 from regard.models.base import Step
-from regard.models.state import Belongs, joined
+from regard.models.state import FieldAxis, join_tensors
 from regard.search.batch_rows import NO_TOKEN, SearchItem, concatenated, kept, padded_prefixes, prefix_tokens_at
 from regard.search.beam import Strategy
 from regard.search.constraint_masks import permitted
@@ -172,7 +172,7 @@ class Samples:
         return replace(self, **kept(self, sentences), uniform=self.uniform[sentences])
 
     def join(self, other: Self) -> Self:
-        uniform = joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1))
+        uniform = join_tensors(self.uniform, other.uniform, FieldAxis("sentence", 0, grows=1))
         return replace(self, **concatenated(self, other), uniform=uniform)
 
     def results(self) -> list[list[Hypothesis]]:

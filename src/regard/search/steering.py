@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS, Batch
-from regard.models.base import Around, Memory, Model, State, Step
-from regard.models.state import BatchState, inner, per_row, per_sentence, repeated
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
+from regard.models.state import BatchState, inner, per_row, per_sentence, repeat_rows
 from regard.search.alignment_heads import AlignmentHeads
 from regard.search.token_lexicon import IdTable
 from regard.text.tokenizer import Tokenizer
@@ -68,7 +68,7 @@ class LexiconSteeredMemory(Memory):
     model: Memory
 
 
-class LexiconSteered(Around):
+class LexiconSteered(ModelWrapper):
     """A model mixed with a lexicon; `heads` says which of its attention heads give the alignment."""
 
     targets: Tensor  # (source vocabulary, K)
@@ -149,7 +149,7 @@ class RuleSteeredMemory(Memory):
     model: Memory
 
 
-class RuleSteered(Around):
+class RuleSteered(ModelWrapper):
     """A model mixed with the translation that `suggest` gives, where it gives one."""
 
     def __init__(self, model: Model, suggest: Suggest, weight: float) -> None:
@@ -182,8 +182,8 @@ class RuleSteered(Around):
         assert isinstance(state, RuleSteeredState)
         step = self.model.step(token, state.model)
         due, before = planned(state.plan, state.due), planned(state.plan, state.due - 1)  # (B,)
-        following = state.following & (token == repeated(before, state.beams))
-        proposal = plan_proposal(repeated(due, state.beams), following, self.target_size)  # (N, V)
+        following = state.following & (token == repeat_rows(before, state.beams))
+        proposal = plan_proposal(repeat_rows(due, state.beams), following, self.target_size)  # (N, V)
         left = replace(state, model=step.state, following=following, due=state.due + 1)
         return step._replace(logits=blend(step.log_probs, proposal, self.weight), state=left)
 

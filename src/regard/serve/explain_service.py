@@ -18,8 +18,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from regard.errors import InputError, RegardError
 from regard.explain.neighbours import PairIndex, pairs_of
-from regard.explain.request import Request, TooLongError, WhichSentenceError, request
-from regard.explain.sentence_pair import SentencePair
+from regard.explain.sentence_pair import (
+    ExplainedSource,
+    SentenceIndexError,
+    SentencePair,
+    TooLongError,
+    explained_source,
+)
 from regard.serve.errors import FieldError, ServeError, deadline_exceeded, server_busy
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
@@ -65,7 +70,7 @@ def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> Sente
     if query.hypothesis >= count:
         message = f"hypothesis must be from 0 to {count - 1}, the different translations found; use a wider beam"
         raise FieldError("hypothesis", message)
-    pair = SentencePair(found, found.said(query.translation, query.hypothesis), given)
+    pair = SentencePair(found, found.target(query.translation, query.hypothesis))
     check_length(len(pair.target_ids), limit, "translation")
     return pair
 
@@ -76,10 +81,10 @@ def find_sentence(
     limit: int,
     length_penalty: float | None = None,
     guard: bool = True,
-) -> Request:
+) -> ExplainedSource:
     """The sentence without its translation, which is computed when it is first used."""
     try:
-        found = request(
+        found = explained_source(
             translator,
             query.text,
             sentence=query.sentence,
@@ -89,7 +94,7 @@ def find_sentence(
         )
     except TooLongError as problem:
         raise FieldError("text", str(problem), status=413) from None
-    except WhichSentenceError as problem:
+    except SentenceIndexError as problem:
         raise FieldError("sentence", str(problem)) from None
     check_length(len(found.unit.ids), limit, "text")
     return found

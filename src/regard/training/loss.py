@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.layers.has_triton import HAS_TRITON
+from regard.layers.kernels import HAS_TRITON
 
 CHUNK = 2**29  # logits at a time
 CACHED = 2**19  # logits at a time on a CPU: two arrays of this size fit into a core's cache

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from maps import HARD, hard
-from regard.explain.render.heat import heat
 from regard.explain.render.html import maps_page
-from regard.explain.render.ribbons import ribbons
+from regard.explain.render.map_drawing import heat, ribbons
 from regard.report.colour import DARK, INK, PAPER
 from regard.report.drawing import Drawing, Label
 from regard.report.render import svg

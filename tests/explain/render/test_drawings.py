@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from maps import HARD, WORD, hard, sample
 from regard.align.attention import View
 from regard.explain.alignment import Trust
-from regard.explain.arcs import Arcs
+from regard.explain.heads import Arcs, Sheet, Thumbnail
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.heat import column_labels, heat
-from regard.explain.render.ribbons import LEAST, ribbons
-from regard.explain.render.sheet_drawing import sheet_drawing
-from regard.explain.sheet import Sheet, Thumbnail
+from regard.explain.render.figure import sheet_drawing
+from regard.explain.render.map_drawing import RIBBON_LEAST, column_labels, heat, ribbons
 from regard.report.drawing import Box, Curve, Drawing, Label, Point, Tiles, gathered, mirrored, moved
 
 MANY = settings(max_examples=60, deadline=None)
@@ -107,7 +105,7 @@ def test_a_ribbon_for_every_weight_that_counts_and_none_for_a_row_that_must_not_
     wanted = {
         f"{grid.rows[i]} ← {grid.columns[j]} {weight:.2f}": weight
         for (i, j), weight in np.ndenumerate(grid.values)
-        if grid.problems[i] is None and weight >= LEAST
+        if grid.problems[i] is None and weight >= RIBBON_LEAST
     }
     assert sorted(curve.note for curve in found) == sorted(wanted)
     middles = {words.text: words.x for words in drawing.labels}

@@ -10,7 +10,7 @@ import pytest
 
 from maps import hard
 from regard.errors import InputError
-from regard.explain.front import explain
+from regard.explain.explanation import explain
 from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_output
 from regard.report.deliver import PICTURES, Output, contents, write
 from regard.translator import Translator

@@ -7,9 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from maps import HARD, hard
-from regard.explain.render.heat import heat
 from regard.explain.render.html import LONGEST, maps_page
-from regard.explain.render.ribbons import ribbons
+from regard.explain.render.map_drawing import heat, ribbons
 from regard.report.text import width
 
 

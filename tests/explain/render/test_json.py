@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from maps import hard
-from regard.explain.render.json import grid_data
+from regard.explain.render.figure import grid_data
 from regard.report.json import dumps, rounded
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.explain.lattice import Entry, Lattice, Node, lattice
-from regard.explain.render.lattice_dot import lattice_dot
 from regard.explain.render.lattice_drawing import lattice_drawing
-from regard.explain.render.lattice_text import lattice_text
+from regard.explain.render.text import lattice_dot, lattice_text
 from regard.report.drawing import Label
 from regard.report.render import svg
 from regard.translator import Translator

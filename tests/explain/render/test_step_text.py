@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from regard.explain.mechanisms import Query
-from regard.explain.render.step_text import step_text
+from regard.explain.render.text import step_text
 from regard.explain.step import step_numbers
 from regard.translator import Translator
 

@@ -11,17 +11,25 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from regard.metrics.bleu import Bleu
-from regard.metrics.buckets import bucket_scores, by_tags, word_frequency
+from regard.metrics.buckets import BucketTable, bucket_scores, by_tags, word_frequency
 from regard.metrics.differences import differences
-from regard.metrics.show.buckets import (
+from regard.metrics.show.comparison import (
+    bucket_html,
     bucket_text,
-    comparison_page,
+    differences_html,
     differences_text,
+    frequency_html,
     frequency_text,
-    lit,
+    highlight,
     short_names,
 )
 from regard.metrics.ter import Ter
+from regard.report.page import page
+
+
+def comparison_page(title, tables=(), found=None):
+    parts = [bucket_html(one) if isinstance(one, BucketTable) else frequency_html(one) for one in tables]
+    return page(title, "\n".join([*parts, *([] if found is None else [differences_html(found)])]))
 
 
 def compared(one, other, references, names=("A", "B"), metric=None, **options):
@@ -223,7 +231,7 @@ def test_page_needs_nothing_else(everything):
 def test_lighting_loses_no_letter(text, places):
     places = sorted(min(place, len(text)) for place in places)
     spans = tuple(zip(places[::2], places[1::2], strict=False))
-    shown = Reader(lit(text.replace("\r", ""), spans))
+    shown = Reader(highlight(text.replace("\r", ""), spans))
     assert "".join(shown.text) == text.replace("\r", "")
 
 

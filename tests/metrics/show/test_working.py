@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from regard.metrics.bleu import SMOOTHING, Bleu
-from regard.metrics.show.working import render_html, render_text
-from regard.metrics.working import explain_bleu
+from regard.metrics.bleu_steps import explain_bleu
+from regard.metrics.show.bleu_steps import render_html, render_text
 
 TEXT = st.lists(
     st.sampled_from(["the", "The", "cat", "a", ".", "<b>&", "你好", "👩‍👩‍👧", "\x1b[31m", "x" * 100])

@@ -24,7 +24,7 @@ from regard.course.claims.experiment import (
     untrained_model,
 )
 from regard.course.grammar import Example
-from regard.explain.gradients import run_on_source_embeddings
+from regard.explain.hooks import run_on_source_embeddings
 from regard.layers.recurrent import Weights, lstm_cell
 from regard.metrics.bleu import bleu
 from regard.search.forced_decoding import token_log_probs

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from regard.course.compare.entrants import ADDITIONS, BASELINES
 from regard.course.compare.report import LONG, PUBLISHED, ComparisonReport, ModelRow
-from regard.metrics.show.buckets import differences_html, differences_text
+from regard.metrics.show.comparison import differences_html, differences_text
 from regard.report.chart import Spot, line_chart, log_scatter
 from regard.report.deliver import Output
 from regard.report.page import page, picture, said

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.align.attention import View
-from regard.explain.arcs import Arcs
+from regard.explain.grid import head_name
+from regard.explain.heads import Arcs
 from regard.report.colour import FAINT, apart
 from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width
@@ -35,17 +36,14 @@ def arcs_drawing(arcs: Arcs) -> Drawing:
 
 def _within(arcs: Arcs) -> Drawing:
     """One column of words between two fields of arcs."""
-    assert arcs.looks_at is not None
-    assert arcs.looked_at_by is not None
+    assert arcs.attends_to is not None
+    assert arcs.attended_by is not None
     words = [cut(printable(word), LONGEST) for word in arcs.words]
     field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(ATTENDED) * SMALL)
     column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
     middle, right = field + column / 2, field + column
-    out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.looks_at, words, right, ATTENDS)]
-    into = [
-        _heading(right, ATTENDED, "left"),
-        *_field(arcs.word, arcs.looked_at_by, words, right, ATTENDED),
-    ]
+    out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.attends_to, words, right, ATTENDS)]
+    into = [_heading(right, ATTENDED, "left"), *_field(arcs.word, arcs.attended_by, words, right, ATTENDED)]
     total = 2 * field + column
     items = [*_column(words, arcs.words, middle, "middle", arcs.word), *out, *mirrored(into, total)]
     if runs_left(" ".join(arcs.words)):
@@ -55,7 +53,7 @@ def _within(arcs: Arcs) -> Drawing:
 
 def _between(arcs: Arcs) -> Drawing:
     """Two columns of words, the chosen word's sentence on the left."""
-    weights, name = (arcs.looks_at, ATTENDS) if arcs.looks_at is not None else (arcs.looked_at_by, ATTENDED)
+    weights, name = (arcs.attends_to, ATTENDS) if arcs.attends_to is not None else (arcs.attended_by, ATTENDED)
     assert weights is not None
     words, others = ([cut(printable(word), LONGEST) for word in side] for side in (arcs.words, arcs.others))
     left = max(width(word) for word in words) * SIZE * 1.1
@@ -130,7 +128,7 @@ def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
     items: list[Item] = []
     x, y, total = 0.0, 0.0, max(total, 300.0)
     for number, view in enumerate(heads):
-        name = str(view).rsplit(" · ", 1)[0].replace(" · ", " ")
+        name = head_name(view)
         wide = 14 + width(name) * SMALL + 12
         if x and x + wide > total:
             x, y = 0.0, y + LINE * SMALL + 2

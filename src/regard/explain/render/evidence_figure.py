@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from regard.explain.ablation import Importance
 from regard.explain.alignment import NOT_EVALUATED
-from regard.explain.cutting import Importance
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
-from regard.explain.render.heat import heat
 from regard.explain.render.html import maps_page
+from regard.explain.render.map_drawing import heat
 from regard.report.deliver import Output
 from regard.report.drawing import gathered
 from regard.report.json import rounded

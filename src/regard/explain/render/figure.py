@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Group
 from rich.text import Text
 
-from regard.explain.arcs import Arcs
-from regard.explain.grid import Grid
+from regard.align.attention import View
+from regard.explain.grid import Grid, head_name
+from regard.explain.heads import Arcs, Sheet, Thumbnail
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.heat import heat
 from regard.explain.render.html import maps_page
-from regard.explain.render.json import arcs_data, grid_data, sheet_data
-from regard.explain.render.ribbons import ribbons
-from regard.explain.render.sheet_drawing import sheet_drawing
+from regard.explain.render.map_drawing import heat, ribbons
 from regard.explain.render.terminal import HeatMap, render
-from regard.explain.sheet import Sheet
+from regard.report.colour import FAINT, WARNING
 from regard.report.deliver import Output
-from regard.report.drawing import gathered
+from regard.report.drawing import SMALL, Drawing, Item, Label, Tiles, framed, gathered, scale
 from regard.report.json import rounded
 from regard.report.table import Table
+from regard.report.text import LINE, runs_left
+
+SIDE_LEAST, SIDE_MOST, PAGE = 118.0, 190.0, 800.0  # the side of a small map, and the width of all maps of a layer
+GAP = 14.0  # between small maps
+ROW = LINE * SMALL  # a line of text under a map
 
 
 def map_output(grid: Grid, heat_map: bool = True, title: str = "") -> Output:
-    """As a heat map, or as words and what they attend to. `title` is the page's."""
+    """A heat map, or each word with the words it attends to most. `title` is the title of the page."""
     drawings = () if heat_map else (ribbons(grid),)  # a page has the map as a table already
     return Output(
         text=lambda: render(grid, heat=heat_map),
@@ -67,15 +71,99 @@ def arcs_output(several: Sequence[Arcs], title: str = "") -> Output:
 
 
 def arcs_grids(arcs: Arcs) -> list[Grid]:
-    """The same numbers as tables: a row for each head."""
+    """The weights as tables: a row for each head."""
     found = []
-    rows = tuple(str(view).rsplit(" · ", 1)[0].replace(" · ", " ") for view in arcs.heads)
+    rows = tuple(head_name(view) for view in arcs.heads)
     fine = (None,) * len(rows)
-    if arcs.looks_at is not None and arcs.hidden is not None:
+    if arcs.attends_to is not None and arcs.hidden is not None:
         title = f"{arcs.title} · what the word attends to"
-        found.append(Grid(rows, arcs.others, arcs.looks_at, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
-    if arcs.looked_at_by is not None:
+        found.append(Grid(rows, arcs.others, arcs.attends_to, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
+    if arcs.attended_by is not None:
         title, none = f"{arcs.title} · what attends to the word", np.zeros(len(rows))
         caption = f"{arcs.caption} · these are columns of the map and need not sum to 1"
-        found.append(Grid(rows, arcs.others, arcs.looked_at_by, none, title, caption, fine, ""))
+        found.append(Grid(rows, arcs.others, arcs.attended_by, none, title, caption, fine, ""))
     return found
+
+
+# ── data for JSON, keys always in one order ───────────────────────────────────────────────────────────────────────────
+
+
+def grid_data(grid: Grid) -> dict[str, Any]:
+    names = ("title", "caption", "rows", "columns", "values", "hidden", "hidden_name", "problems")
+    return {name: getattr(grid, name) for name in names}
+
+
+def sheet_data(sheet: Sheet) -> dict[str, Any]:
+    heads = [
+        {
+            **view_data(thumb.view),
+            "entropy": thumb.entropy,
+            "hidden_mass": thumb.hidden,
+            "aer": None if thumb.trust is None else thumb.trust.aer,
+            "map": grid_data(thumb.grid),
+        }
+        for layer in sheet.layers
+        for thumb in layer
+    ]
+    return {"title": sheet.title, "caption": sheet.caption, "heads": heads}
+
+
+def arcs_data(arcs: Arcs) -> dict[str, Any]:
+    return {
+        "title": arcs.title,
+        "caption": arcs.caption,
+        "kind": arcs.kind,
+        "word": {"text": arcs.words[arcs.word], "number": arcs.word + 1},
+        "words": arcs.words,
+        "others": arcs.others,
+        "heads": [view_data(view) for view in arcs.heads],
+        "looks_at": arcs.attends_to,
+        "looked_at_by": arcs.attended_by,
+        "hidden": arcs.hidden,
+    }
+
+
+def view_data(view: View) -> dict[str, Any]:
+    """Layers and heads count from 1, as in print; a head of null is the mean of heads."""
+    return {"layer": view.layer + 1, "head": None if view.head is None else view.head + 1, "row": view.row}
+
+
+# ── a sheet as a drawing ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def sheet_drawing(sheet: Sheet) -> Drawing:
+    """Each map is fitted into a square, whatever the number of its words."""
+    heads = max(len(layer) for layer in sheet.layers)
+    side = min(max((PAGE - GAP * (heads - 1)) // heads, SIDE_LEAST), SIDE_MOST)
+    items: list[Item] = []
+    y = 0.0
+    for layer in sheet.layers:
+        for across, thumb in enumerate(layer):
+            items += _small(thumb, across * (side + GAP), y, side)
+        lines = 3 if any(thumb.trust is not None for thumb in layer) else 2
+        y += side + ROW * lines + GAP
+    body = Drawing(heads * (side + GAP) - GAP, y - GAP / 2, tuple(items), sheet.title, sheet.caption)
+    legend, size = scale()
+    return framed(body, legend, size)
+
+
+def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
+    grid, view = thumb.grid, thumb.view
+    wrong = next((problem for problem in grid.problems if problem), None)
+    name = f"{view.layer + 1}.{(view.head or 0) + 1}"
+    hidden = grid.hidden_name if len(grid.hidden_name) <= 3 else "hidden"  # a longer one is in the caption alone
+    numbers = f"{thumb.entropy:.1f} bits · {hidden} {thumb.hidden:.2f}"
+    said = [Label(x, y + side + ROW * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
+    if wrong:
+        return [*said, Label(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
+    said.append(Label(x, y + side + ROW * 1.6, numbers, size=SMALL, fill=FAINT))
+    if thumb.trust is not None:
+        said.append(Label(x, y + side + ROW * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
+    if not grid.values.size:
+        return list(said)
+    left = runs_left(" ".join(grid.columns))
+    levels = tuple(
+        tuple(round(min(max(w, 0.0), 1.0) * 10) for w in (row[::-1] if left else row)) for row in grid.values.tolist()
+    )
+    tiles = Tiles(x, y, side / len(grid.columns), side / len(grid.rows), levels, f"layer {name}: {grid.caption}")
+    return [tiles, *said]

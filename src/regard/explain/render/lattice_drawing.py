@@ -32,7 +32,7 @@ def lattice_drawing(lattice: Lattice) -> Drawing:
     items: list[Item] = []
     for step, (x, wide) in enumerate(columns, start=1):
         items.append(Label(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
-    order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(_style(lattice.nodes[n])))
+    order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(lattice.nodes[n].style))
     wide_of = {step: wide for step, (_, wide) in enumerate(columns, start=1)}
     for number in order:
         items.append(_line(lattice, corners, wide_of, number))
@@ -71,12 +71,6 @@ def placed(lattice: Lattice) -> tuple[list[Point], list[tuple[float, float]], fl
     return corners, columns, x - GAP
 
 
-def _style(node: Node) -> str:
-    if node.leads_to == 1:
-        return "best"
-    return "kept" if node.fate in ("kept", "finished", "cut off") else "gone"
-
-
 def label(node: Node) -> str:
     return cut(printable(node.piece), LONGEST)
 
@@ -101,12 +95,12 @@ def _line(lattice: Lattice, corners: list[Point], wide: dict[int, float], number
         "best": (apart(0), 2.6, 1.0),
         "kept": ("#6f6f6f", 1.0, 1.0),
         "gone": ("#9a9a9a", 0.8, 0.4),
-    }[_style(node)]
+    }[node.style]
     return Curve((start, (middle, start[1]), (middle, end[1]), end), stroke, thick, opacity)
 
 
 def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
-    kind = _style(node)
+    kind = node.style
     frame, filling, letters = LOOKS[kind]
     note = (
         f"{node.piece} · log P {node.log_prob:.3f} · so far {node.total:.3f} · score if complete {node.score:.3f} · "

@@ -16,8 +16,8 @@ import anyio.to_thread
 
 from regard.course.lessons import lessons
 from regard.explain.grid import KINDS
-from regard.explain.interventions import BLANKS, HOWS
 from regard.explain.neighbours import MEASURE, PAIRS_FILE
+from regard.explain.sentence_pair import ABLATIONS, BLANKS
 from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import MAX_HEADS, MAX_ROWS, READINGS, Units, json_numbers
@@ -153,7 +153,8 @@ ENDPOINTS = (
         "/api/cut", "The translation without some attention heads", "explain_attention.cut_answer",
         Field("heads", "list", "heads as [KIND, LAYER, HEAD], from 1", example=[["cross", 1, 1]], least=1,
               most=MAX_HEADS, items=HEAD),
-        Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=HOWS, nullable=True),
+        Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=ABLATIONS,
+        nullable=True),
     ),
     pair_endpoint(
         "/api/steer", "The translation with attention weights by hand", "explain_attention.steer_answer",

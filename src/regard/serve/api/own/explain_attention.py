@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from regard.align.attention import RowMeaning, View
-from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
-from regard.explain.cutting import Head, cut
+from regard.explain.ablation import Head, ablated
 from regard.explain.edited_attention import EditedModel, Floats, Place, checked_edits, cross_parts, weights_of_words
-from regard.explain.front import TITLES, Explanation
+from regard.explain.explanation import TITLES, explain_pair
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.grid import Grid, trace_grid
-from regard.explain.interventions import How
+from regard.explain.heads import entropy, sheet_of
 from regard.explain.mechanisms import Query
-from regard.explain.sentence_pair import PlacedWord, SentencePair
-from regard.explain.sheet import entropy, sheet_of
+from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, word_diff
+from regard.explain.sentence_pair import Ablation, PlacedWord, SentencePair
 from regard.explain.step import as_dict, step_numbers
-from regard.explain.trace import Kind, Trace, trace_sentence
+from regard.explain.trace import Kind
 from regard.explain.views import stored_view
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
@@ -43,11 +41,6 @@ MOST_CELLS = 1_500_000  # numbers of an answer
 DECIMALS = 4  # of an attention weight
 
 
-def trace_of(pair: SentencePair) -> Trace:
-    found = trace_sentence(pair.bundle, pair.asked.source, pair.target_ids, slots=pair.asked.slots)
-    return replace(found, how=pair.said.how)
-
-
 # ── maps ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -60,7 +53,7 @@ def attention_answer(
     layer: int | None = None,
 ) -> dict[str, Any]:
     """The maps of every head of every layer, or of one layer, counted from 1."""
-    found = Explanation(trace_of(pair), *stored_view(pair.bundle), pair.asked.text, pair.said.translation)
+    found = explain_pair(pair)
     view, words = found.chosen(kind, row=READINGS.get(reading or "")), units == "words"
     every: Sequence[Floats] = getattr(found.trace, kind)
     if not every:
@@ -135,12 +128,12 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 # ── heads cut ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: How | None = None) -> dict[str, Any]:
+def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablation | None = None) -> dict[str, Any]:
     """The translation with the output of some heads replaced. `heads` are [["cross", 1, 2], …], counted from 1."""
     own, removed = pair.bundle.model, read_heads(heads)
-    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
-    with cut(own, removed, how):
-        after, new = token_log_probs_of(pair, own), translated_again(pair.asked, own)
+    before, old = pair_log_probs(pair, own), own_translation(pair.source)
+    with ablated(own, removed, how):
+        after, new = pair_log_probs(pair, own), rerun_translation(pair.source, own)
     return {
         **pair_data(pair, model),
         "heads": [[head.kind, head.layer + 1, head.head + 1] for head in removed],
@@ -149,7 +142,7 @@ def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: How | 
     }
 
 
-def default_cut(model: Model) -> How:
+def default_cut(model: Model) -> Ablation:
     """The default of `cut`: heads of multi-head attention are removed, others attend to all positions alike."""
     heads = any(isinstance(part, MultiHeadPart) for part in model.attention_parts().values())
     return "zero" if heads else "uniform"
@@ -240,8 +233,8 @@ def steer_answer(
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
     edits = checked_edits(own, _edits(pair, edited_rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
-    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
-    after, new = token_log_probs_of(pair, edited), translated_again(pair.asked, edited)
+    before, old = pair_log_probs(pair, own), own_translation(pair.source)
+    after, new = pair_log_probs(pair, edited), rerun_translation(pair.source, edited)
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
@@ -277,10 +270,10 @@ def _edits(
     """The rows as weights over source tokens, at decoder positions."""
     shift, tags = int(meaning == "having-read"), len(pair.bundle.tokenizer.mark_ids)
     words = units == "words"
-    spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.asked.source)]
-    shares = subword_shares(spans, word_spans(pair.asked.source)) if words else np.eye(len(spans))
+    spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.source.model_text)]
+    shares = subword_shares(spans, word_spans(pair.source.model_text)) if words else np.eye(len(spans))
     count = len(pair.target_words) if words else len(pair.target_pieces)
-    maps = trace_of(pair).cross
+    maps = explain_pair(pair).trace.cross
     found: dict[Place, Floats] = {}
     for row in rows:
         if row.position >= count:
@@ -304,7 +297,7 @@ def step_answer(
     """One query of one head, from its vectors to its weights: of each vector the first `numbers` entries. Layer and
     head are counted from 1, positions from 0."""
     query = Query(kind, layer - 1, head - 1, position)
-    maps: Sequence[Floats] = getattr(trace_of(pair), query.kind)
+    maps: Sequence[Floats] = getattr(explain_pair(pair).trace, query.kind)
     if not maps:
         raise FieldError("kind", f"this model has no {query.kind} attention")
     bounds = len(maps), *maps[min(query.layer, len(maps) - 1)].shape[:2]
@@ -314,7 +307,7 @@ def step_answer(
         if value >= count:
             most = count - 1 + first
             raise FieldError(name, f"{name} must be from {first} to {most} here, but is {value + first}")
-    found = step_numbers(pair.bundle, pair.asked.source, pair.target_ids, query, pair.asked.slots)
+    found = step_numbers(pair.bundle, pair.source.model_text, pair.target_ids, query, pair.source.slots)
     data = as_dict(found)
     pieces = [piece.text for piece in pair.target_pieces]
     labels = (

@@ -14,8 +14,7 @@ import numpy as np
 from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
 from regard.explain.alignment import NOT_EVALUATED, Trust
-from regard.explain.request import Request
-from regard.explain.sentence_pair import PlacedWord, SentencePair
+from regard.explain.sentence_pair import ExplainedSource, PlacedWord, SentencePair
 from regard.report.json import rounded
 from regard.search.alignment_heads import cross_layers
 from regard.text.slots import fill
@@ -28,19 +27,19 @@ READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "h
 
 def pair_data(pair: SentencePair, model: str) -> dict[str, Any]:
     """The first entries of every explanation of a sentence and its translation."""
-    request = pair.asked
+    request = pair.source
     return {
         **sentence_data(request, model),
-        "translation": pair.said.translation,
-        "how": pair.said.how,
-        "read": fill(request.source, request.slots.source),
+        "translation": pair.target.translation,
+        "how": pair.target.how,
+        "read": fill(request.model_text, request.slots.source),
         "said": fill(pair.answer, request.slots.target),
         "source_words": placed(pair.source_words),
         "target_words": placed(pair.target_words),
     }
 
 
-def sentence_data(request: Request, model: str) -> dict[str, Any]:
+def sentence_data(request: ExplainedSource, model: str) -> dict[str, Any]:
     unit = request.unit
     place = {"index": unit.sentence, "count": request.sentences, "span": list(unit.span), "text": request.text}
     return {"model": model, "sentence": place}

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from regard.batch import EOS
-from regard.explain.choice import word_choice
 from regard.explain.evidence import Evidence, evidence_of
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
-from regard.explain.interventions import Blank
 from regard.explain.lattice import as_dict, lattice_of
 from regard.explain.lens import LensReading, lens
-from regard.explain.resume import resume as resume_search
-from regard.explain.sentence_pair import SentencePair
+from regard.explain.rerun import resume_branch
+from regard.explain.sentence_pair import Blank, SentencePair
 from regard.explain.share import Shares, shares_of
 from regard.explain.word_confidence import word_confidences
-from regard.explain.words import TranslatedWord, WordAlternative, word_by_word
+from regard.explain.words import TranslatedWord, WordAlternative, word_by_word, word_choice
 from regard.report.json import rounded
 from regard.serve.api.own.explain_sentence import json_numbers, pair_data, sentence_data, view_data
 from regard.serve.errors import FieldError
@@ -47,7 +45,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
     calibration = bundle.known_card.word_calibration
     texts = [pair.answer[start:end] for start, end in pair.target_spans]
     confidences = None if calibration is None else word_confidences(texts, log_probs, calibration)
-    judged = None if pair.forced or pair.said.ids != _best(pair) else pair.asked.result.judgement
+    judged = None if pair.forced or pair.target.ids != _best(pair) else pair.source.result.judgement
     rows = []
     for number, (word, entry) in enumerate(zip(pair_data(pair, model)["target_words"], found.words, strict=True)):
         rows.append(
@@ -74,7 +72,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
 
 
 def _best(pair: SentencePair) -> tuple[int, ...]:
-    return pair.asked.result.candidates[0].ids
+    return pair.source.result.candidates[0].ids
 
 
 def _shares(pair: SentencePair) -> Shares | None:
@@ -176,7 +174,7 @@ def lens_answer(pair: SentencePair, model: str, count: int = 5) -> dict[str, Any
 
 
 def _reading_data(pair: SentencePair, one: LensReading) -> dict[str, Any]:
-    labels = pair.bundle.tokenizer.target.labels(one.tokens, pair.asked.slots.target)
+    labels = pair.bundle.tokenizer.target.labels(one.tokens, pair.source.slots.target)
     labels = [EOS_LABEL if token == EOS else label for token, label in zip(one.tokens, labels, strict=True)]
     best = zip(labels, one.probabilities, strict=True)
     return {
@@ -210,7 +208,7 @@ def lattice_answer(
     resumed = None
     if resume is not None:
         first = found.nbest[0].score if found.nbest else None
-        resumed = rounded(asdict(resume_search(one, found, resume))) | {"first_score": json_numbers(first)}
+        resumed = rounded(asdict(resume_branch(one, found, resume))) | {"first_score": json_numbers(first)}
     return {
         **sentence_data(one, model),
         **rounded(as_dict(found)),
@@ -222,7 +220,7 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradi
     if len(pair.source_words) * (len(pair.source_ids) + len(pair.target_ids)) > MAX_EVIDENCE:
         message = "the sentence is too long to blank its words one by one; at most about 80 words can be"
         raise FieldError("text", message, status=413)
-    found = evidence_of(pair.asked, pair.said, blank, gradients)
+    found = evidence_of(pair, blank, gradients)
     return {
         **pair_data(pair, model),
         "blank": blank,

@@ -8,7 +8,7 @@ import anyio.to_thread
 import numpy as np
 
 from regard.metrics.bleu import SMOOTHING, Bleu
-from regard.metrics.working import Working, explain_bleu
+from regard.metrics.bleu_steps import BleuSteps, explain_bleu
 from regard.report.json import rounded
 from regard.serve.api.api_common import OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
@@ -116,7 +116,7 @@ async def bleu(call: Call) -> Any:
     return await anyio.to_thread.run_sync(work)
 
 
-def bleu_data(found: Working) -> dict[str, Any]:
+def bleu_data(found: BleuSteps) -> dict[str, Any]:
     score, bp = found.score, found.score.bp
     data: dict[str, Any] = rounded(
         {

@@ -1,26 +1,26 @@
-"""The front of the package: a model, a sentence, and all attention between and within its two sides.
+"""The entry point of the package: a model, a sentence, and all attention between and within its two sides.
 
-    explain(translator, "The cat sleeps.").grid()             one map between words, as a figure may show it
+    explain(translator, "The cat sleeps.").grid()             one map between words
                                           .sheet("encoder")   every layer and head
                                           .arcs("cat")        one word, head by head
 
-It is of the translation that `translate` gives (`request.py`). Which cross-attention is shown is the card's choice
-where one was measured (`views.py`); another one is shown as "not evaluated". This file draws nothing (`render/`).
+The translation is the one that `translate` returns (`sentence_pair.py`). The default cross-attention map is the card's
+choice where one was measured (`views.py`); any other is labeled "not evaluated". `render/` draws the results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import Trust
-from regard.explain.arcs import Arcs, Side, arcs_of
 from regard.explain.grid import KINDS, Grid, trace_grid
-from regard.explain.request import request
-from regard.explain.sheet import Sheet, sheet_of
+from regard.explain.heads import Arcs, Sheet, Side, arcs_of, sheet_of
+from regard.explain.sentence_pair import SentencePair, sentence_pair
 from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.explain.views import stored_view
 from regard.translation.translator import TextTranslator
@@ -39,8 +39,8 @@ class Explanation:
     trace: Trace
     view: View  # of the cross-attention that is read as the alignment
     trust: Trust | None  # in that view; None where it was never measured
-    text: str  # the sentence as it was given; the model may have read it otherwise (`trace.source`)
-    translation: str  # as `translate` gives it; what was repaired after the search is not in the maps (`trace.how`)
+    text: str  # the sentence as it was given; the model may have read another text (`trace.source`)
+    translation: str  # as `translate` returns it; repairs after the search are not in the maps (`trace.how`)
 
     def __repr__(self) -> str:
         return f"Explanation({self.text!r} → {self.translation!r})"
@@ -48,7 +48,7 @@ class Explanation:
     def chosen(
         self, kind: Kind = "cross", layer: int | None = None, head: int | None = None, row: RowMeaning | None = None
     ) -> View:
-        """What is not given is the card's choice for cross-attention, else the last layer and the mean of heads.
+        """The view to show. Defaults: the card's choice for cross-attention, else the last layer and the mean of heads.
         Layers and heads count from 0."""
         if kind not in KINDS:
             raise InputError(f'kind must be {", ".join(KINDS)}, but is "{kind}"')
@@ -56,11 +56,8 @@ class Explanation:
             start = self.view if layer in (None, self.view.layer) else replace(self.view, head=None)
         else:
             start = View(max(0, len(getattr(self.trace, kind)) - 1))
-        return View(
-            start.layer if layer is None else layer,
-            start.head if head is None else head,
-            start.row if row is None else row,
-        )
+        given: dict[str, Any] = {"layer": layer, "head": head, "row": row}
+        return replace(start, **{name: value for name, value in given.items() if value is not None})
 
     def grid(
         self,
@@ -90,9 +87,9 @@ class Explanation:
         side: Side = "target",
         row: RowMeaning | None = None,
     ) -> Arcs:
-        """Of all heads of the layer where none are named."""
+        """The weights between one word and all others, for the given heads of a layer, by default all."""
         view = self.chosen(kind, layer, row=row)
-        self.trace.weights(view, kind)  # refuses a layer that is not there
+        self.trace.weights(view, kind)  # raises if there is no such layer
         every = range(len(getattr(self.trace, kind)[view.layer]))
         views = [replace(view, head=head) for head in (every if heads is None else heads)]
         return arcs_of(self.trace, word, views, kind, side, view.row, self._known(kind))
@@ -101,23 +98,23 @@ class Explanation:
         return {} if self.trust is None or kind != "cross" else {self.view: self.trust}
 
 
+class ExplainOptions(TypedDict, total=False):
+    """Keyword arguments of `explain`."""
+
+    sentence: int | None  # index of a sentence of the text, from 0; needed where it has several
+    beam: int | None  # beam size, by default the model's own
+    nbest: int  # entry of the n-best list, 0 the best
+
+
 def explain(
-    model: TextTranslator | Bundle,
-    text: str,
-    target: str | None = None,
-    *,
-    sentence: int | None = None,
-    beam: int | None = None,
-    nbest: int = 0,
+    model: TextTranslator | Bundle, text: str, target: str | None = None, **options: Unpack[ExplainOptions]
 ) -> Explanation:
-    """Translate a sentence as `translate` does, or force the given translation, and keep all attention. Of a text of
-    several sentences, `sentence` is the number of one; `nbest` is the place in the n-best list. Both count from 0."""
-    if target is not None and (beam is not None or nbest):
-        raise InputError(
-            "a translation that is given is not searched for; give a target or a beam, not both",
-            parameter=("target", "beam"),
-        )
-    asked = request(model, text, sentence=sentence, beam=beam)
-    said = asked.said(target, nbest)
-    found = replace(trace_sentence(asked.bundle, asked.source, said.ids, slots=asked.slots), how=said.how)
-    return Explanation(found, *stored_view(asked.bundle), asked.text, said.translation)
+    """Translate a sentence as `translate` does, or force the given target, and keep all attention weights."""
+    return explain_pair(sentence_pair(model, text, target, **options))
+
+
+def explain_pair(pair: SentencePair) -> Explanation:
+    """All attention weights of a sentence and its translation."""
+    source, target = pair.source, pair.target
+    trace = trace_sentence(pair.bundle, source.model_text, target.ids, slots=source.slots, how=target.how)
+    return Explanation(trace, *stored_view(pair.bundle), source.text, target.translation)

@@ -12,10 +12,10 @@ from regard.bundle.bundle import Bundle
 from regard.cli.translate_lines import print_attention
 from regard.errors import InputError
 from regard.explain.evidence import evidence
-from regard.explain.front import Explanation, explain
+from regard.explain.explanation import Explanation, explain
 from regard.explain.lattice import lattice
 from regard.explain.mechanisms import Query
-from regard.explain.request import request
+from regard.explain.sentence_pair import explained_source
 from regard.explain.step import step_numbers
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.slots import SLOTS, SlotTexts, slots_in
@@ -72,7 +72,7 @@ def test_all_explain_what_translate_says(boxed: Translator, text: str) -> None:
 def test_a_bundle_and_a_request_give_the_same(boxed: Translator) -> None:
     said = boxed.translate(ROUGH[3])
     assert explain(boxed.bundle, ROUGH[3]).translation == said.text
-    assert request(boxed, ROUGH[3]).said().ids == said.candidates[0].ids
+    assert explained_source(boxed, ROUGH[3]).target().ids == said.candidates[0].ids
 
 
 @pytest.mark.parametrize("text", SEVERAL)
@@ -117,7 +117,7 @@ def check_evidence(
 
 def test_a_second_search_is_the_one_that_is_shown(boxed: Translator) -> None:
     """A doubtful sentence whose second search was taken: the last among the rough ones, not chosen by hand."""
-    text = next(text for text in reversed(ROUGH) if "second search" in request(boxed, text).searched())
+    text = next(text for text in reversed(ROUGH) if "second search" in explained_source(boxed, text).search_name())
     found, first = lattice(boxed, text), lattice(boxed, text, guard=False)
     assert found.note.startswith("second search: ")
     assert (first.beam, "second" in first.note) == (5, False)

@@ -1,9 +1,9 @@
-"""The working of a BLEU score: the definition (Papineni et al., 2002) with every intermediate value.
+"""The steps of a BLEU score: the definition (Papineni et al., 2002) with every intermediate value.
 
     lines ─ tokens ─▶ n-grams, counted and clipped ─▶ precisions ─▶ penalty · mean = score ─▶ reasons
 
 The counts are those of `ngram_tables.py`, the score is `Bleu.score` of them, the sentences are from `reasons.py`. This
-file combines them and finds which words to highlight. `show/working.py` prints it.
+file combines them and finds which words to highlight. `show/bleu_steps.py` prints it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from regard.errors import InputError
-from regard.metrics.base import References, Stats
+from regard.metrics.base import References, Stats, checked_lines, reference_count
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, geometric_mean, line_stats, ngram_counts
-from regard.metrics.lines import checked_lines, reference_count
 from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.reasons import Reasons
 
@@ -42,7 +41,7 @@ class ShownLine:
 
 
 @dataclass(frozen=True)
-class Working:
+class BleuSteps:
     metric: Bleu
     line: int | None  # counted from 1; None: all lines together
     lines: int  # of the whole text
@@ -60,8 +59,8 @@ class Working:
 
 def explain_bleu(
     metric: Bleu, hypotheses: Sequence[str], references: References, line: int | None = None, most: int = 20
-) -> Working:
-    """The working of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
+) -> BleuSteps:
+    """The steps of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
     lines, streams = checked_lines(hypotheses, references)
     of = len(lines)
     if line is not None and not 1 <= line <= of:
@@ -70,25 +69,29 @@ def explain_bleu(
         line = 1
     if line is not None:
         lines, streams = lines[line - 1 : line], [stream[line - 1 : line] for stream in streams]
-    cuts = [
+    tokenized = [
         TokenizedLine.of(metric, hypothesis, [stream[i] for stream in streams], number=(line or 1) + i)
         for i, hypothesis in enumerate(lines)
     ]
-    rows = np.array([line_stats(cut.hypothesis, cut.references, metric.max_order, metric.ref_length) for cut in cuts])
+    rows = np.array(
+        [line_stats(row.hypothesis, row.references, metric.max_order, metric.ref_length) for row in tokenized]
+    )
     stats = Stats(rows, reference_count(streams))  # (lines, 2 + 2N)
     score = metric.score(stats)
-    orders = tuple(orders_of(metric, score, cuts, None if line else most))
+    orders = tuple(orders_of(metric, score, tokenized, None if line else most))
     mean = geometric_mean([order.precision for order in orders if not order.left_out], metric.weights)
-    return Working(
+    return BleuSteps(
         metric=metric,
         line=line,
         lines=of,
         orders=orders,
-        ref_lens=tuple(length_of([cut.streams[i] for cut in cuts]) for i in range(len(streams))),
+        ref_lens=tuple(length_of([row.streams[i] for row in tokenized]) for i in range(len(streams))),
         mean=mean,
         score=score,
-        shown=(_shown(cuts[0], "asked", score.score, metric.max_order),) if line else _extremes(metric, stats, cuts),
-        reasons=tuple(Reasons(metric, lines, streams, cuts, score, orders, mean, one=line is not None)),
+        shown=(_shown(tokenized[0], "asked", score.score, metric.max_order),)
+        if line
+        else _extremes(metric, stats, tokenized),
+        reasons=tuple(Reasons(metric, lines, streams, tokenized, score, orders, mean, one=line is not None)),
     )
 
 
@@ -120,23 +123,23 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     return tuple(longest)
 
 
-def _shown(cut: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
+def _shown(row: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
     orders = range(1, max_order + 1)
-    credit = [here & most for here, most in (cut.counts(n) for n in orders)]
-    texts = [MarkedText("hypothesis", tuple(cut.hypothesis), longest_matches(cut.hypothesis, credit))]
-    for number, tokens in enumerate(cut.streams, start=1):
+    credit = [here & most for here, most in (row.counts(n) for n in orders)]
+    texts = [MarkedText("hypothesis", tuple(row.hypothesis), longest_matches(row.hypothesis, credit))]
+    for number, tokens in enumerate(row.streams, start=1):
         if tokens is not None:
-            credit = [ngram_counts(cut.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
-            name = f"reference {number}" if len(cut.streams) > 1 else "reference"
+            credit = [ngram_counts(row.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
+            name = f"reference {number}" if len(row.streams) > 1 else "reference"
             texts.append(MarkedText(name, tuple(tokens), longest_matches(tokens, credit)))
-    return ShownLine(why, cut.number, score, tuple(texts))
+    return ShownLine(why, row.number, score, tuple(texts))
 
 
-def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
+def _extremes(metric: Bleu, stats: Stats, tokenized: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
     """The lines with the lowest and the highest scores of their own; of equals, the longer first."""
     scores = replace(metric, effective_order=True).scores(stats.rows).tolist()
-    lowest = sorted(range(len(cuts)), key=lambda i: (scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]
-    others = [i for i in range(len(cuts)) if i not in lowest]
-    highest = sorted(others, key=lambda i: (-scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]
+    lowest = sorted(range(len(tokenized)), key=lambda i: (scores[i], -len(tokenized[i].hypothesis)))[:EXTREMES]
+    others = [i for i in range(len(tokenized)) if i not in lowest]
+    highest = sorted(others, key=lambda i: (-scores[i], -len(tokenized[i].hypothesis)))[:EXTREMES]
     chosen = [("lowest", i) for i in lowest] + [("highest", i) for i in highest]
-    return tuple(_shown(cuts[i], why, scores[i], metric.max_order) for why, i in chosen)
+    return tuple(_shown(tokenized[i], why, scores[i], metric.max_order) for why, i in chosen)

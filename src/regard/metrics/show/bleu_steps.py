@@ -1,10 +1,10 @@
-"""The working of a BLEU score as plain text for a terminal or as a page.
+"""The steps of a BLEU score as plain text for a terminal or as a page.
 
     The cat is on mat          a digit under a token: the longest n-gram that was credited there
       3   3  3  3   1          (on a page: a mark, darker for longer n-grams)
 
 Both forms have the same content. Widths are in terminal cells, so wide scripts line up. Counting and scoring is in
-`metrics/working.py`.
+`metrics/bleu_steps.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from regard.metrics.bleu_steps import BleuSteps, MarkedText, ShownLine
 from regard.metrics.ngram_tables import NGramTable, OrderCounts, fraction
-from regard.metrics.working import MarkedText, ShownLine, Working
 from regard.report.cells import cell_len, shorten
 from regard.report.page import page
 from regard.report.table import Markup, Table
@@ -30,14 +30,14 @@ MARKS = "A mark is darker where a longer n-gram was credited."
 # ------------------------------------------------------------------------------------------------ words for both
 
 
-def title(working: Working) -> str:
+def title(working: BleuSteps) -> str:
     if working.line is None:
         return f"BLEU of {working.lines:,} lines, step by step"
     which = "" if working.lines == 1 else f" of line {working.line:,} of {working.lines:,}"
     return f"BLEU{which}, step by step"
 
 
-def legend(working: Working) -> str:
+def legend(working: BleuSteps) -> str:
     each = " in each line" if working.line is None else ""
     return (
         "count: in the hypothesis. max ref: in the one reference that has it most often. "
@@ -60,7 +60,7 @@ def ngram_rows(listed: NGramTable) -> tuple[list[str], list[list[str]]]:
 
 
 def filled(order: OrderCounts) -> list[NGramTable]:
-    """Without those that would say that nothing was lost, or gained."""
+    """The tables of an order, without those that would be empty."""
     return [listed for listed in order.tables if listed.rows or listed.more or listed.kind == "all"]
 
 
@@ -79,12 +79,12 @@ def number(value: float) -> str:
     return digits if value >= 0 or digits == "0.0000" else f"−{digits}"
 
 
-def pull(order: OrderCounts) -> float:
+def weighted_log_precision(order: OrderCounts) -> float:
     """w · ln p: what an order adds to the logarithm of the mean."""
     return order.weight * math.log(order.precision / 100) if order.precision > 0 else -math.inf
 
 
-def steps(working: Working) -> list[list[str]]:
+def steps(working: BleuSteps) -> list[list[str]]:
     """The rows under `STEPS`."""
     rows = []
     for order in working.orders:
@@ -92,11 +92,18 @@ def steps(working: Working) -> list[list[str]]:
         lifted = not math.isclose(raw, order.precision / 100, abs_tol=1e-12)
         row = [f"{order.n}", f"{order.correct}/{order.total}", f"{raw:.4f}", fraction(order) if lifted else ""]
         weight = "left out" if order.left_out else f"{order.weight:.4f}"
-        rows.append([*row, f"{order.precision / 100:.4f}", weight, number(pull(order)) if order.weight > 0 else ""])
+        rows.append(
+            [
+                *row,
+                f"{order.precision / 100:.4f}",
+                weight,
+                number(weighted_log_precision(order)) if order.weight > 0 else "",
+            ]
+        )
     return rows
 
 
-def formulas(working: Working) -> list[str]:
+def formulas(working: BleuSteps) -> list[str]:
     """Lengths, penalty, mean and score, with their numbers filled in."""
     score, many = working.score, working.line is None
     c, r = score.hyp_len, score.ref_len
@@ -112,7 +119,7 @@ def formulas(working: Working) -> list[str]:
         penalty = f"c {'=' if c == r else '>'} r, so BP = 1"
     mean = "mean = 0, because nothing matches"
     if any(score.correct):
-        first, *others = [pull(order) for order in working.orders if order.weight > 0]
+        first, *others = [weighted_log_precision(order) for order in working.orders if order.weight > 0]
         terms = number(first) + "".join(f" {'−' if one < 0 else '+'} {number(abs(one))}" for one in others)
         total = f" = e^({number(first + sum(others))})" if others else ""
         mean = f"mean = e^({terms}){total} = {working.mean / 100:.4f}"
@@ -120,7 +127,7 @@ def formulas(working: Working) -> list[str]:
     return [lengths, penalty, mean, product]
 
 
-def shown_by_reason(working: Working) -> Iterator[tuple[str, list[ShownLine]]]:
+def shown_by_reason(working: BleuSteps) -> Iterator[tuple[str, list[ShownLine]]]:
     for why in LINES:
         lines = [shown for shown in working.shown if shown.why == why]
         if lines:
@@ -130,7 +137,7 @@ def shown_by_reason(working: Working) -> Iterator[tuple[str, list[ShownLine]]]:
 # ------------------------------------------------------------------------------------------------ plain text
 
 
-def render_text(working: Working, width: int = 80) -> str:
+def render_text(working: BleuSteps, width: int = 80) -> str:
     """For a terminal of `width` cells, 72 or more; a signature is never broken. Ends without a newline."""
     head = [title(working), ""]
     lines = [line for why, some in shown_by_reason(working) for line in _lines_text(why, some, width)]
@@ -155,7 +162,7 @@ def render_text(working: Working, width: int = 80) -> str:
     return "\n".join(line.rstrip() for part in parts for line in part)
 
 
-def _score_lines(working: Working, width: int) -> list[str]:
+def _score_lines(working: BleuSteps, width: int) -> list[str]:
     """As sacreBLEU prints it, on two lines where one is too short."""
     score = str(working.score)
     return [score] if len(score) + 2 <= width else score.replace(" (", "\n(").split("\n")
@@ -196,11 +203,11 @@ def _lines_text(why: str, lines: Sequence[ShownLine], width: int) -> Iterator[st
             yield from ("", f"  line {shown.line:,}, alone {shown.score:.2f}")
         label = max(len(text.name) for text in shown.texts) + 2
         for text in shown.texts:
-            yield from _lit_text(text, label, width)
+            yield from _highlighted_text(text, label, width)
     yield ""
 
 
-def _lit_text(text: MarkedText, label: int, width: int) -> Iterator[str]:
+def _highlighted_text(text: MarkedText, label: int, width: int) -> Iterator[str]:
     """Tokens, and under each its digit; broken where the terminal ends."""
     room = width - 2 - label
     tokens, digits = "", ""
@@ -222,7 +229,7 @@ def _lit_text(text: MarkedText, label: int, width: int) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------ a page
 
 
-def render_html(working: Working) -> str:
+def render_html(working: BleuSteps) -> str:
     """A page that needs nothing else."""
     lines = [
         part for why, some in shown_by_reason(working) for part in _lines_html(why, some, working.metric.max_order)

@@ -1,4 +1,4 @@
-"""Cutting attention heads out of a model, for as long as a `with` lasts, to measure what they contribute.
+"""Ablation of attention heads within a `with` block, to measure what they contribute.
 
     B rows   T queries   H heads   K head size   D = H·K
 
@@ -24,13 +24,14 @@ from typing import Any, get_args
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.batch import pad_sources
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
-from regard.explain.interventions import How
+from regard.explain.hooks import head_output_hook
 from regard.explain.mechanisms import head_size
+from regard.explain.sentence_pair import Ablation
 from regard.explain.trace import Kind
 from regard.layers.attention import MultiHeadAttention
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
@@ -66,18 +67,16 @@ def parse_head(words: str) -> Head:
 
 def heads_of(model: Model) -> list[Head]:
     """Every head that can be cut, in the order of the sentence's way through the model."""
-    parts = model.attention_parts()
     return [
-        Head(kind, layer, head) for (kind, layer), part in parts.items() if can_cut(part) for head in range(part.heads)
+        Head(kind, layer, head)
+        for (kind, layer), part in model.attention_parts().items()
+        if isinstance(part, (MultiHeadPart, ScorePart))
+        for head in range(part.heads)
     ]
 
 
-def can_cut(part: AttentionPart) -> bool:
-    return isinstance(part, (MultiHeadPart, ScorePart))
-
-
 @contextmanager
-def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator[None]:
+def ablated(model: Model, heads: Sequence[Head], how: Ablation | None = None) -> Iterator[None]:
     """Within, `heads` are cut: by `zero` where that is possible, unless `how` is given."""
     parts = model.attention_parts()
     known = set(heads_of(model))
@@ -87,17 +86,17 @@ def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator
                 have = f"{min(map(str, known))} … {max(map(str, known))}" if known else "none that can be cut"
                 raise InputError(f"there is no head {head} in this model; it has {have}")
             part = parts[head.kind, head.layer]
-            hooks.callback(_cut_head(part, head.head, how))
+            hooks.callback(_ablate_head(part, head.head, how))
         yield
 
 
-def _cut_head(part: AttentionPart, head: int, how: How | None) -> Callable[[], None]:
+def _ablate_head(part: AttentionPart, head: int, how: Ablation | None) -> Callable[[], None]:
     """Cut one head; what is returned restores it."""
     match part:
         case MultiHeadPart(attention=attention) if how == "uniform":
             return _without_query(attention, head)
         case MultiHeadPart(attention=attention):
-            return attention.output.register_forward_pre_hook(_without_output(head, attention.heads)).remove
+            return attention.output.register_forward_pre_hook(head_output_hook(0.0, head, attention.heads)).remove
         case ScorePart(scores=scores) if how != "zero":
             return scores.register_forward_hook(lambda module, inputs, output: output * 0).remove
         case ScorePart():
@@ -120,21 +119,12 @@ def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], Non
     return lambda: put([was for _, was in kept])
 
 
-def _without_output(head: int, heads: int) -> Any:
-    def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
-        joined = inputs[0].clone()  # (B, T, D)
-        joined.unflatten(-1, (heads, -1))[..., head, :] = 0  # (B, T, H, K)
-        return (joined,)
-
-    return hook
-
-
 # ------------------------------------------------------------------------------------------------ importance
 
 
 @dataclass(frozen=True)
 class Importance:
-    """What each head contributes on some pairs, and the best ones against random ones on other pairs."""
+    """The importance of each head on some pairs, and the best heads compared with random ones on other pairs."""
 
     drops: dict[Head, float]  # nats per target token that log p loses when it alone is cut; the greatest first
     best: tuple[Head, ...]  # the first of them, cut together …
@@ -154,7 +144,7 @@ def importance(
     count: int = 3,
     draws: int = 10,
     seed: int = 1,
-    how: How | None = None,
+    how: Ablation | None = None,
 ) -> Importance:
     """Each head is cut on `pairs`; the `count` costliest and `draws` random sets are cut together on `held_out`."""
     heads = heads_of(model)
@@ -165,7 +155,7 @@ def importance(
     count = min(count, len(heads))
 
     def drop(on: Sequence[tuple[Ids, Ids]], before: float, cut_heads: Sequence[Head]) -> float:
-        with cut(model, cut_heads, how):
+        with ablated(model, cut_heads, how):
             return before - mean_log_prob(model, on)
 
     whole = mean_log_prob(model, pairs)
@@ -191,19 +181,20 @@ def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
 # ------------------------------------------------------------------------------------------------ one sentence
 
 
-def cut_output(
+def ablated_output(
     bundle: Bundle,
     source: Ids,
     target: Ids,
     heads: Sequence[Head],
-    how: How | None = None,
+    how: Ablation | None = None,
     slots: SlotTexts = NO_SLOTS,
 ) -> dict[str, Any]:
-    """What the forced target loses in log p when heads are cut, and the greedy translation then. Both without EOS."""
+    """The drop of log p of the forced target when heads are ablated, and the greedy translation of the ablated model.
+    Ids are without EOS."""
     pair = [source], [target]
     src, mask = (tensor.to(bundle.model.device) for tensor in pad_sources([source]))
     before = float(forced_log_probs(bundle.model, *pair)[0].sum())
-    with cut(bundle.model, heads, how):
+    with ablated(bundle.model, heads, how):
         after = float(forced_log_probs(bundle.model, *pair)[0].sum())
         (found,) = greedy(bundle.model, src, mask)
     output = fill(bundle.tokenizer.decode(found.ids), slots.target)

@@ -10,7 +10,7 @@ import regard.explain
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
-from regard.explain.front import explain
+from regard.explain.explanation import explain
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator

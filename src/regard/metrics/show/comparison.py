@@ -1,4 +1,4 @@
-"""Buckets and differences as plain text for the terminal and as one HTML page.
+"""Scores, buckets and differences of systems as plain text for the terminal and as HTML.
 
 Text is at most 100 cells wide, so that wide scripts line up too; systems that do not fit beside each other follow in
 a second block. What was left out is "…". All numbers come from `buckets.py` and `differences.py`.
@@ -6,14 +6,14 @@ a second block. What was left out is "…". All numbers come from `buckets.py` a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import takewhile
 
 from regard.metrics.buckets import BucketTable, FrequencyTable
 from regard.metrics.differences import Differences, DifferentLine, Spans
+from regard.metrics.significance import ComparedScore
 from regard.report.cells import cell_len, one_line, pad, shorten_middle, wrap_cells
-from regard.report.page import page
 from regard.report.table import Markup, Table
 
 WIDTH = 100
@@ -25,6 +25,41 @@ BAR = 80  # pixels
 
 
 # ------------------------------------------------------------------------------------------------ text
+
+
+def show_scores(names: Sequence[str], found: Mapping[str, Sequence[ComparedScore]], width: int = 2) -> str:
+    """A line and its signature for one system, a table for several; `found` has one entry per system for each
+    metric."""
+    if len(names) == 1:
+        return "\n".join(f"{_line(some[0], width)}\n{some[0].score.signature}" for some in found.values())
+    tested = any(one.p_value is not None for some in found.values() for one in some)
+    header = ["system", *found]
+    rows = [[name, *(_cell(some[i], width, tested) for some in found.values())] for i, name in enumerate(names)]
+    text = Table(header, rows).text()
+    if tested:
+        text += "\n\nEach system is held against the first. * p is below 0.05, not corrected for the number of systems."
+    signatures = "\n".join(f"{name}  {some[0].score.signature}" for name, some in found.items())
+    return f"{text}\n\n{signatures}"
+
+
+def _line(one: ComparedScore, width: int) -> str:
+    text, found = one.score.text(width), one.interval
+    if found is None:
+        return text
+    mean, half, low, high = (f"{value:.{width}f}" for value in (found.mean, found.half, found.low, found.high))
+    return f"{text}\n(μ = {mean} ± {half}; 95%: {low}–{high})"
+
+
+def _cell(one: ComparedScore, width: int, tested: bool) -> str:
+    """38.01 ± 0.52 (p = 0.003*)"""
+    text = f"{one.score.score:.{width}f}"
+    if one.interval is not None:
+        text += f" ± {one.interval.half:.{width}f}"
+    if one.p_value is not None:
+        text += f" (p = {one.p_value:.4f}{'*' if one.p_value < 0.05 else ' '})"
+    elif tested:  # the baseline, over whose cell the others' scores shall stand
+        text += " " * len(" (p = 0.0000 )")
+    return text
 
 
 def bucket_text(shown: BucketTable, digits: int = 2) -> str:
@@ -52,10 +87,10 @@ def frequency_text(shown: FrequencyTable, digits: int = 2) -> str:
 
 
 def differences_text(shown: Differences, digits: int = 2) -> str:
-    """Who is better how often; then the lines and the n-grams that speak most for each of the two."""
+    """How often each system is better; then the lines and the n-grams that favor each of the two most."""
     names = short_names(shown.systems)
     tally = [[who, str(lines)] for who, lines in _tally(shown, names)]
-    parts = ["\n".join([_line_heading(shown), Table(["", "lines"], tally).text()])]
+    parts = ["\n".join([_heading(shown), Table(["", "lines"], tally).text()])]
     for name, lines in zip(names, shown.lines, strict=True):
         if lines:
             parts.append(f"Lines where {name} is better by most")
@@ -69,16 +104,13 @@ def differences_text(shown: Differences, digits: int = 2) -> str:
     return "\n\n".join(parts)
 
 
-def _heading(shown: BucketTable) -> str:
-    return f"{shown.metric} by {shown.by}" + ("" if shown.higher_is_better else " (lower is better)")
-
-
 def _frequency_heading(shown: FrequencyTable) -> str:
     return f"Words by how often they occur in {shown.counted_in}"
 
 
-def _line_heading(shown: Differences) -> str:
-    return f"{shown.metric} line by line" + ("" if shown.higher_is_better else " (lower is better)")
+def _heading(shown: BucketTable | Differences) -> str:
+    how = f"by {shown.by}" if isinstance(shown, BucketTable) else "line by line"
+    return f"{shown.metric} {how}" + ("" if shown.higher_is_better else " (lower is better)")
 
 
 def _tally(shown: Differences, names: Sequence[str]) -> list[tuple[str, int]]:
@@ -135,21 +167,6 @@ def _shared_parts(names: Sequence[str]) -> int:
 # ------------------------------------------------------------------------------------------------ HTML
 
 
-def comparison_page(
-    title: str,
-    tables: Sequence[BucketTable | FrequencyTable] = (),
-    differences: Differences | None = None,
-    digits: int = 2,
-) -> str:
-    """A whole document with whatever of this was asked for."""
-    parts = [
-        bucket_html(one, digits) if isinstance(one, BucketTable) else frequency_html(one, digits) for one in tables
-    ]
-    if differences is not None:
-        parts.append(differences_html(differences, digits))
-    return page(title, "\n".join(parts))
-
-
 def bucket_html(shown: BucketTable, digits: int = 2) -> str:
     rows = [*shown.rows, shown.whole]
     full = max((score.score for row in rows for score in row.scores), default=0.0)
@@ -175,7 +192,7 @@ def frequency_html(shown: FrequencyTable, digits: int = 2) -> str:
 
 def differences_html(shown: Differences, digits: int = 2) -> str:
     tally = [[who, str(lines)] for who, lines in _tally(shown, shown.systems)]
-    parts = [f"<h2>{escape(_line_heading(shown))}</h2>\n{Table(['', 'lines'], tally).html()}"]
+    parts = [f"<h2>{escape(_heading(shown))}</h2>\n{Table(['', 'lines'], tally).html()}"]
     for system, lines in zip(shown.systems, shown.lines, strict=True):
         if lines:
             parts.append(f"<h3>Lines where {escape(system)} is better by most</h3>")
@@ -198,13 +215,13 @@ def _line_html(line: DifferentLine, shown: Differences, digits: int) -> str:
         for name, score in zip(shown.systems, line.scores, strict=True)
     ]
     pair = zip(line.hypotheses, line.matched, strict=True)
-    cells = [Markup(f'<div class="text" dir="auto">{lit(text, spans)}</div>') for text, spans in pair]
+    cells = [Markup(f'<div class="text" dir="auto">{highlight(text, spans)}</div>') for text, spans in pair]
     return f"<h4>Line {line.number}</h4>\n{sentences}{Table(header, [cells], left=(0, 1)).html()}"
 
 
-def lit(text: str, spans: Spans) -> str:
+def highlight(text: str, spans: Spans) -> str:
     """
-    >>> lit("a <b> c", ((2, 5),))
+    >>> highlight("a <b> c", ((2, 5),))
     'a <mark>&lt;b&gt;</mark> c'
     """
     parts, end = [], 0

@@ -1,4 +1,4 @@
-"""Which sentences of a text `regard explain` shows: the one that is asked for, or all of them, one after another."""
+"""What the commands of `regard explain` share: loading the model, and the sentences of a text, one or all in turn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from regard.translator import Translator
 
 
+def load_translator(model: Path | None, device: str, out: Path | None, *more: str) -> Translator:
+    """The translator, loaded after the suffix of `out` is checked: a picture, a page or numbers, or one of `more`."""
+    from regard.report.deliver import PICTURES, check_out
+
+    check_out(out, (*PICTURES, *more))
+    from regard.translator import Translator
+
+    return Translator.load(model, device)
+
+
 def show_sentences(
     translator: Translator,
     text: str,
@@ -24,9 +34,9 @@ def show_sentences(
     out: Path | None = None,
     target: str | None = None,
 ) -> None:
-    """Call `show` with the number of each sentence, from 0; `sentence` counts from 1. What cannot be shown of one of
-    several sentences (it has no words, or not the word that is asked for) is said on standard error."""
-    from regard.explain.request import units_of
+    """Call `show` with the index of each sentence, from 0; `sentence` counts from 1. Where one of several sentences
+    cannot be shown (it has no words, or not the given word), the reason is printed on standard error."""
+    from regard.explain.sentence_pair import units_of
 
     count = units_of(translator, text)[-1].sentence + 1
     allowed = f"--sentence 1 to {count}"
@@ -53,7 +63,7 @@ def show_sentences(
 
 def check_single(translator: Translator, texts: Sequence[str]) -> None:
     """Several texts are shown together if each is one sentence."""
-    from regard.explain.request import units_of
+    from regard.explain.sentence_pair import units_of
 
     for text in texts:
         count = units_of(translator, text)[-1].sentence + 1

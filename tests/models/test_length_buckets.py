@@ -1,4 +1,4 @@
-"""Reading a batch in portions gives what reading it at once gives."""
+"""Encoding a batch in buckets of like lengths gives what encoding it at once gives."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.batch import pad_sources
-from regard.models.portions import SHARE, in_portions, portions
+from regard.models.common import LEAST_SHARE, encode_by_length, length_buckets
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=80), st.integers(1, 300))
 def test_every_sentence_is_in_one_portion_with_others_of_its_length(lengths: list[int], fewest: int) -> None:
-    cut = portions(lengths, fewest)
+    cut = length_buckets(lengths, fewest)
     assert sorted(place for some in cut for place in some) == list(range(len(lengths)))
     for some, following in pairwise(cut):
         assert sum(lengths[place] for place in some) >= fewest
-        assert lengths[following[0]] < SHARE * lengths[some[0]]
+        assert lengths[following[0]] < LEAST_SHARE * lengths[some[0]]
 
 
-def test_an_encoder_reads_the_same_in_portions() -> None:
+def test_an_encoder_gives_the_same_by_length() -> None:
     torch.manual_seed(0)
     model = Transformer(
         TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=1), 50, 50, True
@@ -38,7 +38,7 @@ def test_an_encoder_reads_the_same_in_portions() -> None:
 
     with torch.no_grad():
         at_once, memory = model._encode(src, mask).states, model.encode(src, mask)
-        states = in_portions(read, src, mask)
+        states = encode_by_length(read, src, mask)
     assert len(calls) > 2
     assert torch.equal(memory.states, states)
     torch.testing.assert_close(states[mask], at_once[mask])

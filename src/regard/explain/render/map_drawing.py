@@ -1,9 +1,18 @@
-"""A map laid out as a heat map: rows down, columns across, a scale and the caption under it.
+"""Maps as drawings: a heat map, and two lines of words joined by ribbons.
 
-Column labels lie flat where they fit side by side, are turned by 45° where they do not, and stand upright where columns
-are narrow. The pitch of a column is never less than what its label needs, so labels cannot overlap; long words are cut
-and shown in full on hovering. Where the columns are mainly written from right to left, the map runs from right to left.
-Thin lines lead from a word to its cells. A weight that would look like zero has no cell.
+Heat map: rows down, columns across, a scale and the caption under it. Column labels lie flat where they fit side by
+side, are turned by 45° where they do not, and stand upright where columns are narrow. The pitch of a column is never
+less than what its label needs, so labels cannot overlap; long words are cut and shown in full on hovering. Where the
+columns are mainly written from right to left, the map runs from right to left. Thin lines lead from a word to its
+cells. A weight that rounds to zero has no cell.
+
+Ribbons: keys above, queries below, for sentences of up to fifteen words.
+
+    I   never  drink  cold  coffee        the width and the opacity of a ribbon are the weight;
+    │ ╲  │ ╲╱   ╳                         weights under 0.1 are not drawn
+    Je  ne  bois  jamais  de café froid   each line runs in its own writing direction
+
+Both lines are stretched to the same width, with letters as large as the page allows, so words do not overlap.
 """
 
 from __future__ import annotations
@@ -13,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from regard.explain.grid import Grid
-from regard.report.colour import WARNING, on_scale
-from regard.report.drawing import SIZE, Box, Drawing, Item, Label, framed, mirrored, scale
+from regard.report.colour import INK, WARNING, apart, on_scale
+from regard.report.drawing import SIZE, Box, Curve, Drawing, Item, Label, framed, mirrored, scale
 from regard.report.text import LINE, cut, printable, runs_left, width
 
 LONGEST = 11.0  # em of a label; longer words are cut
@@ -81,7 +90,7 @@ def _placed(label: Label, right: float) -> Label:
 
 
 def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
-    """From where to where rows follow each other that can be drawn."""
+    """The ranges of consecutive rows that can be drawn."""
     numbered = enumerate(problem is None for problem in grid.problems)
     for good, rows in groupby(numbered, key=lambda row: row[1]):
         places = [i for i, _ in rows]
@@ -114,3 +123,67 @@ def _right(item: Item) -> list[float]:
     if isinstance(item, Label):
         return [x for x, _ in item.corners()]
     return [item.x + item.width] if isinstance(item, Box) else []
+
+
+# ── ribbons ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+RIBBON_PAGE = 776.0  # what both lines may fill, if their letters are not to become small
+LARGE, SMALLEST = 18.0, 12.0  # of letters
+RIBBON_WORD = 14.0  # em of a word; longer ones are cut
+WORD_GAP = 0.55  # em between words, at least
+RIBBON_HEIGHT = 150.0  # from one line to the other
+RIBBON_LEAST = 0.1  # weight of a ribbon
+RIBBON_WIDTH = 9.0  # of a weight of 1
+RIBBON_TITLE = "Each word below, and the words above that it attends to"
+
+
+def ribbons(grid: Grid) -> Drawing:
+    above, below = ([cut(printable(word), RIBBON_WORD) for word in side] for side in (grid.columns, grid.rows))
+    ems = max(1.0, *(sum(map(width, line)) + WORD_GAP * (len(line) - 1) for line in (above, below)))
+    size = min(max(RIBBON_PAGE / ems, SMALLEST), LARGE)
+    total, half = ems * size, LINE * size / 2
+    tops, feet = (_middles(line, size, total) for line in (above, below))
+    items: list[Item] = []
+    for i, problem in enumerate(grid.problems):
+        if problem is None:
+            items += _ribbons_of(grid, i, feet[i], tops, 2 * half, 2 * half + RIBBON_HEIGHT)
+    for x, word, full in zip(tops, above, grid.columns, strict=True):
+        items.append(Label(x, half, word, "middle", size, note=full if word != full else ""))
+    for x, word, full, problem in zip(feet, below, grid.rows, grid.problems, strict=True):
+        note = problem or (full if word != full else "")
+        colour = WARNING if problem else INK
+        items.append(Label(x, 3 * half + RIBBON_HEIGHT, word, "middle", size, colour, note=note))
+    said = [f"{word}: {problem}" for word, problem in zip(grid.rows, grid.problems, strict=True) if problem]
+    caption = " · ".join([grid.caption, f"broader is more, under {RIBBON_LEAST} nothing is drawn", *said])
+    return framed(Drawing(total, 4 * half + RIBBON_HEIGHT, tuple(items), RIBBON_TITLE, caption))
+
+
+def _middles(words: Sequence[str], size: float, total: float) -> list[float]:
+    """Where each word's middle lies, the line stretched from 0 to `total`, or the other way around."""
+    wide = [width(word) * size for word in words]
+    spare = total - sum(wide)
+    gap = spare / (len(words) - 1) if len(words) > 1 else 0.0
+    x = 0.0 if len(words) > 1 else spare / 2
+    found = []
+    for each in wide:
+        found.append(x + each / 2)
+        x += each + gap
+    return [total - x for x in found] if runs_left(" ".join(words)) else found
+
+
+def _ribbons_of(grid: Grid, i: int, x: float, tops: Sequence[float], top: float, foot: float) -> list[Item]:
+    """The ribbons of one word, the weakest first."""
+    row = grid.values[i].tolist()
+    middle = (top + foot) / 2
+    return [
+        Curve(
+            ((x, foot), (x, middle), (tops[j], middle), (tops[j], top)),
+            apart(0),
+            RIBBON_WIDTH * row[j],
+            0.25 + 0.6 * row[j],
+            f"{grid.rows[i]} ← {grid.columns[j]} {row[j]:.2f}",
+        )
+        for j in sorted(range(len(row)), key=row.__getitem__)
+        if row[j] >= RIBBON_LEAST
+    ]

@@ -1,17 +1,65 @@
-"""The GPU kernel of `top_tokens.py`, in Triton: one program takes one row and reads it once."""
+"""Kernels in Triton for GPUs: a residual sum with its layer normalization, and the most probable tokens.
+
+    s = x + y        n = LayerNorm(s)
+
+`add_norm`: one program takes one row. The sum is needed by the next sublayer (pre-norm) or not at all (post-norm);
+`Residual` of `residual.py` is the definition. `top_tokens_kernel`: one program takes one row and reads it once;
+`top_tokens.py` has the definition.
+
+The CPU builds of torch come without Triton. A file of kernels imports Triton and defines them only where `HAS_TRITON`
+is true. A caller uses a kernel where this is true and the tensors are on a GPU.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from regard.layers.has_triton import HAS_TRITON
-
-MOST = 64  # tokens that the kernel can choose
-
-if HAS_TRITON:
+try:
     import triton
     import triton.language as tl
+    from triton.language.extra import libdevice  # noqa: F401
+
+    HAS_TRITON = True
+except ImportError:
+    HAS_TRITON = False
+
+MOST_TOP_TOKENS = 64  # that the kernel can choose
+
+if HAS_TRITON:
+
+    @triton.jit
+    def _add_norm(x, y, weight, bias, summed, normed, eps, width: tl.constexpr, padded: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64) * width
+        c = tl.arange(0, padded)
+        inside = c < width
+        s = tl.load(x + row + c, mask=inside, other=0.0).to(tl.float32)
+        s += tl.load(y + row + c, mask=inside, other=0.0).to(tl.float32)
+        s = s.to(summed.dtype.element_ty)
+        tl.store(summed + row + c, s, mask=inside)
+        s = s.to(tl.float32)  # what the norm sees is what is stored
+        mean = tl.sum(s, 0) / width
+        centred = tl.where(inside, s - mean, 0.0)
+        n = centred * tl.rsqrt(tl.sum(centred * centred, 0) / width + eps)
+        w = tl.load(weight + c, mask=inside, other=0.0).to(tl.float32)
+        b = tl.load(bias + c, mask=inside, other=0.0).to(tl.float32)
+        tl.store(normed + row + c, (n * w + b).to(normed.dtype.element_ty), mask=inside)
+
+
+def add_norm(x: Tensor, y: Tensor, norm: torch.nn.LayerNorm) -> tuple[Tensor, Tensor]:
+    """x + y and its normalization, each (N, D)"""
+    if not x.is_cuda:
+        return x + y, norm(x + y)
+    summed, normed = torch.empty_like(x), torch.empty_like(x)
+    width = x.shape[-1]
+    _add_norm[(x.numel() // width,)](
+        x, y, norm.weight, norm.bias, summed, normed, norm.eps,
+        width=width, padded=triton.next_power_of_2(width), num_warps=1 if width <= 512 else 4,
+    )  # fmt: skip
+    return summed, normed
+
+
+if HAS_TRITON:
 
     @triton.jit
     def _top_tokens(

@@ -1,0 +1,95 @@
+"""The search of a sentence, run again on a changed model or with a forced prefix.
+
+The settings are those of the search whose result `translate` returned: beam, length penalty and constraints. The model
+may be changed: heads ablated (`ablation.py`) or attention edited (`edited_attention.py`). The output is restored as in
+`translate`, but not repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.batch import EOS
+from regard.errors import InputError
+from regard.explain.lattice import Lattice, path_to
+from regard.explain.sentence_pair import ExplainedSource, SentencePair
+from regard.models.base import Model
+from regard.search.engine import Hypothesis, SearchRequest
+from regard.search.forced_decoding import forced_log_probs
+from regard.search.search import search
+from regard.text.words import split_words, word_spans
+
+
+def rerun_search(source: ExplainedSource, model: Model, start: Sequence[int] = ()) -> Hypothesis:
+    """The best hypothesis of `model`, whose first tokens are those of `start`."""
+    options, demand = source.result.search
+    constraint = source.pipeline.constraint(source.unit.ids, demand, options)
+    options = replace(options, nbest=1, attention=False, token_log_probs=False)
+    ((best, *_),) = search(model, [SearchRequest(source.unit.ids, constraint, tuple(start))], options)
+    return best
+
+
+def rerun_translation(source: ExplainedSource, model: Model) -> str:
+    return source.restore_text(rerun_search(source, model).ids)
+
+
+def own_translation(source: ExplainedSource) -> str:
+    """The unrepaired translation of the unchanged model."""
+    return source.restore_text(source.result.candidates[0].ids)
+
+
+def pair_log_probs(pair: SentencePair, model: Model) -> NDArray[np.float64]:
+    """(T,): log-probabilities of the tokens of the pair's translation, EOS last."""
+    return forced_log_probs(model, [pair.source_ids], [pair.target_ids])[0]
+
+
+@dataclass(frozen=True)
+class ResumedBranch:
+    """A branch that the search had dropped, completed: ranked by the same length penalty as the n-best list."""
+
+    node: int
+    prefix: str  # the forced text
+    text: str  # the best translation with that prefix
+    log_prob: float
+    score: float
+
+
+def resume_branch(source: ExplainedSource, lattice: Lattice, node: int) -> ResumedBranch:
+    """The best translation that starts with the tokens up to `node` of the lattice, which must be that of `source`."""
+    if not 0 <= node < len(lattice.nodes):
+        raise InputError(f"node must be from 0 to {len(lattice.nodes) - 1} in this lattice, but is {node}")
+    last = lattice.nodes[node]
+    tokens = [lattice.nodes[number].token for number in path_to(lattice.nodes, node)]
+    if last.token == EOS:
+        text = source.restore_text(tokens[:-1])
+        return ResumedBranch(node, text, text, last.total, last.score)
+    found = rerun_search(source, source.bundle.model, tokens)
+    return ResumedBranch(node, source.restore_text(tokens), source.restore_text(found.ids), found.log_prob, found.score)
+
+
+DiffKind = Literal["same", "removed", "added"]
+
+
+def word_diff(old: str, new: str) -> list[tuple[DiffKind, str]]:
+    """Runs of words that both have, that only the old one has, and that only the new one has.
+
+    >>> word_diff("Le chat noir dort.", "Le chat dort bien.")
+    [('same', 'Le chat'), ('removed', 'noir'), ('same', 'dort'), ('added', 'bien'), ('same', '.')]
+    """
+    ours, theirs = word_spans(old), word_spans(new)
+    found: list[tuple[DiffKind, str]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, split_words(old), split_words(new), autojunk=False).get_opcodes():
+        removed = old[ours[a][0] : ours[b - 1][1]] if b > a else ""
+        added = new[theirs[c][0] : theirs[d - 1][1]] if d > c else ""
+        if kind == "equal":
+            found.append(("same", added))
+        else:
+            found += [("removed", removed)] if removed else []
+            found += [("added", added)] if added else []
+    return found
