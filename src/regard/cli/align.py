@@ -11,7 +11,7 @@ import typer
 
 from regard.bundle import bundled_models
 from regard.cli.lines import check_output, read_lines, write_output
-from regard.cli.options import Device, Json, Model, bounded, file_flag
+from regard.cli.options import Device, FlagTable, Json, Model
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,42 +22,38 @@ if TYPE_CHECKING:
     from regard.translator import Translator
 
 
+FLAGS = FlagTable("""
+--src FILE            Sentences, one a line (.gz .xz .bz2 .zst too).
+--tgt FILE            Their translations, line by line.
+--gold FILE           Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.
+--gold-first N 0..1   The number of a sentence's first word in --gold.
+--dev-src FILE        Sentences to choose the view on. [default: every other line of --src]
+--dev-tgt FILE        Their translations.
+--dev-gold FILE       Their links.
+--train-src FILE      More text for the aligners that are compared. [default: --src and --tgt alone]
+--train-tgt FILE      Its translations.
+--words               What a word is: as regard splits text, or what stands between spaces.
+--out FILE            Where links go, a line each: 0-0 1-2 … [default: the terminal, without --gold]
+--save-view           Write the chosen view and its error rate to the model's card.
+--seed N              Of the random baselines.
+""")
+
+
 def align(
-    src: Annotated[Path, file_flag("--src", "Sentences, one a line (.gz .xz .bz2 .zst too).")],
-    tgt: Annotated[Path, file_flag("--tgt", "Their translations, line by line.")],
+    src: Annotated[Path, FLAGS("--src")],
+    tgt: Annotated[Path, FLAGS("--tgt")],
     model: Model = None,
-    gold: Annotated[
-        Path | None,
-        file_flag(
-            "--gold",
-            "Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
-        ),
-    ] = None,
-    gold_first: Annotated[
-        int, bounded("--gold-first", int, "The number of a sentence's first word in --gold.", 0, 1)
-    ] = 0,
-    dev_src: Annotated[
-        Path | None, file_flag("--dev-src", "Sentences to choose the view on.  [default: every other line of --src]")
-    ] = None,
-    dev_tgt: Annotated[Path | None, file_flag("--dev-tgt", "Their translations.")] = None,
-    dev_gold: Annotated[Path | None, file_flag("--dev-gold", "Their links.")] = None,
-    train_src: Annotated[
-        Path | None,
-        file_flag("--train-src", "More text for the aligners that are compared.  [default: --src and --tgt alone]"),
-    ] = None,
-    train_tgt: Annotated[Path | None, file_flag("--train-tgt", "Its translations.")] = None,
-    words: Annotated[
-        Literal["regard", "spaces"],
-        typer.Option("--words", help="What a word is: as regard splits text, or what stands between spaces."),
-    ] = "regard",
-    out: Annotated[
-        Path | None,
-        file_flag("--out", "Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]"),
-    ] = None,
-    save_view: Annotated[
-        bool, typer.Option("--save-view", help="Write the chosen view and its error rate to the model's card.")
-    ] = False,
-    seed: Annotated[int, bounded("--seed", int, "Of the random baselines.")] = 1,
+    gold: Annotated[Path | None, FLAGS("--gold")] = None,
+    gold_first: Annotated[int, FLAGS("--gold-first")] = 0,
+    dev_src: Annotated[Path | None, FLAGS("--dev-src")] = None,
+    dev_tgt: Annotated[Path | None, FLAGS("--dev-tgt")] = None,
+    dev_gold: Annotated[Path | None, FLAGS("--dev-gold")] = None,
+    train_src: Annotated[Path | None, FLAGS("--train-src")] = None,
+    train_tgt: Annotated[Path | None, FLAGS("--train-tgt")] = None,
+    words: Annotated[Literal["regard", "spaces"], FLAGS("--words")] = "regard",
+    out: Annotated[Path | None, FLAGS("--out")] = None,
+    save_view: Annotated[bool, FLAGS("--save-view")] = False,
+    seed: Annotated[int, FLAGS("--seed")] = 1,
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:

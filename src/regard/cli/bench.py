@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Json, bounded
+from regard.cli.options import FlagTable, Json
 from regard.cli.recipe_flags import recipe_arguments
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
     from regard.recipe.recipe import Recipe
 
+FLAGS = FlagTable("--updates N 1..10000  Updates to time, twice.")
+
 PAIRS = 5_000  # of the embedded corpus, where no data is given
 
 
 def bench(
     context: typer.Context,
-    updates: Annotated[int, bounded("--updates", int, "Updates to time, twice.", 1, 10_000)] = 10,
+    updates: Annotated[int, FLAGS("--updates")] = 10,
     as_json: Json = False,
 ) -> None:
     """Measure how fast a recipe trains here, and what limits it.

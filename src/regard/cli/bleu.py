@@ -10,12 +10,41 @@ import typer
 from typer.core import TyperCommand
 
 from regard.cli.lines import STDIN
-from regard.cli.options import Json, NumberList, Tokenize, bounded, file_flag, number, numbers
+from regard.cli.options import FlagTable, Json, NumberList, Tokenize, numbers
 from regard.errors import InputError
 from regard.metrics import METRICS
 
-MOST_DIGITS = 15  # of a double
-MOST_RESAMPLES = 1_000_000
+FLAGS = FlagTable("""
+--ref FILE                 References, line by line; can be given several times. A .tsv has one reference a column, and
+                           an empty cell is a missing reference.
+-m --metrics               One or more. [default: bleu]
+--lowercase -lc            Ignore case.
+--smooth                   BLEU: smoothing of zero counts.
+--smooth-value X           BLEU: the value of floor (0.1) or of add-k (1).
+--max-order N              BLEU: longest n-grams. [default: 4]
+--order-weights X,X,…      BLEU: one weight per order; they sum to 1. [default: equal]
+--ref-length               BLEU: which reference's length counts for the brevity penalty.
+--effective-order          BLEU: leave out orders longer than every hypothesis.
+--char-order N             chrF: longest character n-grams.
+--word-order N             chrF: longest word n-grams; 2 is chrF++.
+--beta N                   chrF: how much more recall counts than precision.
+--sentence-level -sl       One score a line (BLEU with effective order).
+--confidence               95% intervals by bootstrap.
+--paired                   Test whether each system differs from the first.
+--resamples N 1..1000000   Resamples or trials. [default: 1000; for randomisation 10000]
+--seed N                   Of the resampling.
+--explain                  Show how BLEU is computed, step by step.
+--line N                   With --explain: one line, counted from 1.
+--by                       Scores by length, by frequency of words or by tag.
+--src FILE                 The source text, for --by source-length.
+--line-tags FILE           The tags of each line, for --by tags.
+--counts FILE              Text to count words in, for --by frequency. [default: the references]
+--edges N,N,…              Where the groups of --by begin.
+--differences N 0..        Two systems: the N lines that differ most, each way.
+--out FILE                 A .html (for --explain, --by and --differences), .json or .txt.
+-w --digits N 0..15        Digits after the point.
+-q --quiet                 No warnings.
+""")
 
 
 class MetricName(StrEnum):
@@ -47,101 +76,36 @@ def bleu(
             help="Translations, one a line (.gz .xz .bz2 .zst too), one file a system; - is standard input.",
         ),
     ],
-    ref: Annotated[
-        list[Path],
-        file_flag(
-            "--ref",
-            "References, line by line; can be given several times. A .tsv has one reference a column, and "
-            "an empty cell is a missing reference.",
-        ),
-    ],
-    metrics: Annotated[
-        list[MetricName] | None, typer.Option("-m", "--metrics", help="One or more.  [default: bleu]")
-    ] = None,
+    ref: Annotated[list[Path], FLAGS("--ref")],
+    metrics: Annotated[list[MetricName] | None, FLAGS("--metrics")] = None,
     tokenize: Tokenize = "13a",
-    lowercase: Annotated[bool, typer.Option("--lowercase", "-lc", help="Ignore case.")] = False,
-    smooth: Annotated[
-        Literal["exp", "floor", "add-k", "none"], typer.Option("--smooth", help="BLEU: smoothing of zero counts.")
-    ] = "exp",
-    smooth_value: Annotated[
-        float | None,
-        typer.Option(
-            "--smooth-value",
-            parser=number("--smooth-value", float),
-            metavar="X",
-            help="BLEU: the value of floor (0.1) or of add-k (1).",
-        ),
-    ] = None,
-    max_order: Annotated[int | None, bounded("--max-order", int, "BLEU: longest n-grams.  [default: 4]")] = None,
-    order_weights: Annotated[
-        NumberList | None,
-        typer.Option(
-            "--order-weights",
-            parser=numbers("--order-weights", float),
-            metavar="X,X,…",
-            help="BLEU: one weight per order; they sum to 1.  [default: equal]",
-        ),
-    ] = None,
-    ref_length: Annotated[
-        Literal["closest", "shortest", "average"],
-        typer.Option("--ref-length", help="BLEU: which reference's length counts for the brevity penalty."),
-    ] = "closest",
-    effective_order: Annotated[
-        bool, typer.Option("--effective-order", help="BLEU: leave out orders longer than every hypothesis.")
-    ] = False,
-    char_order: Annotated[int, bounded("--char-order", int, "chrF: longest character n-grams.")] = 6,
-    word_order: Annotated[int, bounded("--word-order", int, "chrF: longest word n-grams; 2 is chrF++.")] = 0,
-    beta: Annotated[int, bounded("--beta", int, "chrF: how much more recall counts than precision.")] = 2,
-    sentence_level: Annotated[
-        bool, typer.Option("--sentence-level", "-sl", help="One score a line (BLEU with effective order).")
-    ] = False,
-    confidence: Annotated[bool, typer.Option("--confidence", help="95% intervals by bootstrap.")] = False,
-    paired: Annotated[
-        Literal["bootstrap", "randomisation"] | None,
-        typer.Option("--paired", help="Test whether each system differs from the first."),
-    ] = None,
-    resamples: Annotated[
-        int | None,
-        bounded(
-            "--resamples", int, "Resamples or trials.  [default: 1000; for randomisation 10000]", 1, MOST_RESAMPLES
-        ),
-    ] = None,
-    seed: Annotated[int, bounded("--seed", int, "Of the resampling.")] = 12345,
-    explain: Annotated[bool, typer.Option("--explain", help="Show how BLEU is computed, step by step.")] = False,
-    line: Annotated[int | None, bounded("--line", int, "With --explain: one line, counted from 1.")] = None,
-    by: Annotated[
-        Literal["source-length", "reference-length", "frequency", "tags"] | None,
-        typer.Option("--by", help="Scores by length, by frequency of words or by tag."),
-    ] = None,
-    src: Annotated[Path | None, file_flag("--src", "The source text, for --by source-length.")] = None,
-    line_tags: Annotated[Path | None, file_flag("--line-tags", "The tags of each line, for --by tags.")] = None,
-    counts: Annotated[
-        Path | None, file_flag("--counts", "Text to count words in, for --by frequency.  [default: the references]")
-    ] = None,
-    edges: Annotated[
-        NumberList | None,
-        typer.Option(
-            "--edges", parser=numbers("--edges", int), metavar="N,N,…", help="Where the groups of --by begin."
-        ),
-    ] = None,
-    differences: Annotated[
-        int, bounded("--differences", int, "Two systems: the N lines that differ most, each way.", 0)
-    ] = 0,
-    out: Annotated[
-        Path | None, file_flag("--out", "A .html (for --explain, --by and --differences), .json or .txt.")
-    ] = None,
+    lowercase: Annotated[bool, FLAGS("--lowercase")] = False,
+    smooth: Annotated[Literal["exp", "floor", "add-k", "none"], FLAGS("--smooth")] = "exp",
+    smooth_value: Annotated[float | None, FLAGS("--smooth-value")] = None,
+    max_order: Annotated[int | None, FLAGS("--max-order")] = None,
+    order_weights: Annotated[NumberList | None, FLAGS("--order-weights", numbers("--order-weights", float))] = None,
+    ref_length: Annotated[Literal["closest", "shortest", "average"], FLAGS("--ref-length")] = "closest",
+    effective_order: Annotated[bool, FLAGS("--effective-order")] = False,
+    char_order: Annotated[int, FLAGS("--char-order")] = 6,
+    word_order: Annotated[int, FLAGS("--word-order")] = 0,
+    beta: Annotated[int, FLAGS("--beta")] = 2,
+    sentence_level: Annotated[bool, FLAGS("--sentence-level")] = False,
+    confidence: Annotated[bool, FLAGS("--confidence")] = False,
+    paired: Annotated[Literal["bootstrap", "randomisation"] | None, FLAGS("--paired")] = None,
+    resamples: Annotated[int | None, FLAGS("--resamples")] = None,
+    seed: Annotated[int, FLAGS("--seed")] = 12345,
+    explain: Annotated[bool, FLAGS("--explain")] = False,
+    line: Annotated[int | None, FLAGS("--line")] = None,
+    by: Annotated[Literal["source-length", "reference-length", "frequency", "tags"] | None, FLAGS("--by")] = None,
+    src: Annotated[Path | None, FLAGS("--src")] = None,
+    line_tags: Annotated[Path | None, FLAGS("--line-tags")] = None,
+    counts: Annotated[Path | None, FLAGS("--counts")] = None,
+    edges: Annotated[NumberList | None, FLAGS("--edges", numbers("--edges", int))] = None,
+    differences: Annotated[int, FLAGS("--differences")] = 0,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
     as_json: Json = False,
-    digits: Annotated[
-        int,
-        typer.Option(
-            "-w",
-            "--digits",
-            parser=number("--digits", int, 0, MOST_DIGITS),
-            metavar="N",
-            help="Digits after the point.",
-        ),
-    ] = 2,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False,
+    digits: Annotated[int, FLAGS("--digits")] = 2,
+    quiet: Annotated[bool, FLAGS("--quiet")] = False,
 ) -> None:
     """Score translations by BLEU, chrF or TER.
 

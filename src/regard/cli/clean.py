@@ -12,74 +12,59 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Json, bounded
+from regard.cli.options import FlagTable, Json
 from regard.cli.process import warn
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.data.clean_rules import Row
 
+FLAGS = FlagTable("""
+--src FILE                         Source sentences; a pattern names many files.
+--tgt FILE                         Their translations, line by line.
+--pairs FILE                       Instead: a .tsv or .jsonl file, or a pattern.
+--single FILE                      Instead: sentences of one language, one a line, or a pattern.
+--out FOLDER                       A folder that does not exist yet.
+--without FILE                     Sentences of which none may be left, one a line: a side of a test or dev set. Give it
+                                   for each file.
+--languages CODES                  Of the sides, such as en,fr. [default: as the text shows]
+--check-language/--no-check-language  Drop what is in another language.
+--near/--no-near                   Drop what is a sentence of --without but for a few words.
+--identical/--no-identical         Drop pairs whose sides are the same.
+--duplicates/--no-duplicates       Drop what occurred before, in whatever spelling.
+--numbers/--no-numbers             Drop pairs with a number of two or more digits on one side alone.
+--shortest N 1..                   Words of a side.
+--longest N 1..                    Words of a side, at most.
+--letters X 0..1                   Share of a side's visible characters that are letters, at least.
+--deviations X 0..                 Deviations of the lengths of a pair from the corpus' own ratio, at most; 0: any.
+--least-score X 0..                How well the words of a pair translate each other, at least, in nats a word; 0: any.
+--show N 0..1000                   Examples of each rule.
+--workers N 1..256                 Processes; the result is the same. [default: all cores]
+""")
+
 SAMPLED = 2000  # rows that tell the languages
 
 
 def clean(
-    src: Annotated[
-        Path | None, typer.Option("--src", metavar="FILE", help="Source sentences; a pattern names many files.")
-    ] = None,
-    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
-    pairs: Annotated[
-        str | None, typer.Option("--pairs", metavar="FILE", help="Instead: a .tsv or .jsonl file, or a pattern.")
-    ] = None,
-    single: Annotated[
-        Path | None,
-        typer.Option("--single", metavar="FILE", help="Instead: sentences of one language, one a line, or a pattern."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="A folder that does not exist yet.")
-    ] = None,
-    without: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--without",
-            metavar="FILE",
-            help="Sentences of which none may be left, one a line: a side of a test or dev set. Give it for each file.",
-        ),
-    ] = None,
-    languages: Annotated[
-        str | None,
-        typer.Option("--languages", metavar="CODES", help="Of the sides, such as en,fr.  [default: as the text shows]"),
-    ] = None,
-    check_language: Annotated[bool, typer.Option(help="Drop what is in another language.")] = True,
-    near: Annotated[bool, typer.Option(help="Drop what is a sentence of --without but for a few words.")] = True,
-    identical: Annotated[bool, typer.Option(help="Drop pairs whose sides are the same.")] = True,
-    duplicates: Annotated[bool, typer.Option(help="Drop what occurred before, in whatever spelling.")] = True,
-    numbers: Annotated[
-        bool, typer.Option(help="Drop pairs with a number of two or more digits on one side alone.")
-    ] = False,
-    shortest: Annotated[int, bounded("--shortest", int, "Words of a side.", 1)] = 1,
-    longest: Annotated[int, bounded("--longest", int, "Words of a side, at most.", 1)] = 150,
-    letters: Annotated[
-        float, bounded("--letters", float, "Share of a side's visible characters that are letters, at least.", 0, 1)
-    ] = 0.5,
-    deviations: Annotated[
-        float,
-        bounded(
-            "--deviations", float, "Deviations of the lengths of a pair from the corpus' own ratio, at most; 0: any.", 0
-        ),
-    ] = 4.0,
-    least_score: Annotated[
-        float,
-        bounded(
-            "--least-score",
-            float,
-            "How well the words of a pair translate each other, at least, in nats a word; 0: any.",
-            0,
-        ),
-    ] = 1.5,
-    show: Annotated[int, bounded("--show", int, "Examples of each rule.", 0, 1000)] = 5,
-    workers: Annotated[
-        int | None, bounded("--workers", int, "Processes; the result is the same.  [default: all cores]", 1, 256)
-    ] = None,
+    src: Annotated[Path | None, FLAGS("--src")] = None,
+    tgt: Annotated[Path | None, FLAGS("--tgt")] = None,
+    pairs: Annotated[str | None, FLAGS("--pairs")] = None,
+    single: Annotated[Path | None, FLAGS("--single")] = None,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
+    without: Annotated[list[Path] | None, FLAGS("--without")] = None,
+    languages: Annotated[str | None, FLAGS("--languages")] = None,
+    check_language: Annotated[bool, FLAGS("--check-language")] = True,
+    near: Annotated[bool, FLAGS("--near")] = True,
+    identical: Annotated[bool, FLAGS("--identical")] = True,
+    duplicates: Annotated[bool, FLAGS("--duplicates")] = True,
+    numbers: Annotated[bool, FLAGS("--numbers")] = False,
+    shortest: Annotated[int, FLAGS("--shortest")] = 1,
+    longest: Annotated[int, FLAGS("--longest")] = 150,
+    letters: Annotated[float, FLAGS("--letters")] = 0.5,
+    deviations: Annotated[float, FLAGS("--deviations")] = 4.0,
+    least_score: Annotated[float, FLAGS("--least-score")] = 1.5,
+    show: Annotated[int, FLAGS("--show")] = 5,
+    workers: Annotated[int | None, FLAGS("--workers")] = None,
     as_json: Json = False,
 ) -> None:
     """Clean sentence pairs for training.

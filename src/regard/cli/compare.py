@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Tokenize, bounded
+from regard.cli.options import FlagTable, Tokenize
 from regard.cli.recipe_flags import RecipeCommand, recipe_arguments
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.course.compare.entrants import Entrant
     from regard.metrics.bleu import Bleu
+
+FLAGS = FlagTable("""
+--models A,B,…      Names from the list below; the others are tested against the first. [default:
+                    rnn,rnn-attention,convs2s,transformer]
+--seeds N 1..1000   Trainings of each model, with seeds 1 to N.
+--budget AMOUNT     What each training may cost: "2000 steps", "10 min", "1e15 flops". [default: the recipe's]
+--out FOLDER        Where runs and report go.
+""")
 
 OUT = Path("runs/compare")
 FILES = ("report.md", "report.html", "report.json")
@@ -41,26 +49,11 @@ class CompareCommand(RecipeCommand):
 
 def compare(
     context: typer.Context,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            "--models",
-            metavar="A,B,…",
-            help="Names from the list below; the others are tested against the first.  "
-            "[default: rnn,rnn-attention,convs2s,transformer]",
-        ),
-    ] = None,
-    seeds: Annotated[int, bounded("--seeds", int, "Trainings of each model, with seeds 1 to N.", 1, 1000)] = 1,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="AMOUNT",
-            help='What each training may cost: "2000 steps", "10 min", "1e15 flops".  [default: the recipe\'s]',
-        ),
-    ] = None,
+    models: Annotated[str | None, FLAGS("--models")] = None,
+    seeds: Annotated[int, FLAGS("--seeds")] = 1,
+    budget: Annotated[str | None, FLAGS("--budget")] = None,
     tokenize: Tokenize = "13a",
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where runs and report go.")] = OUT,
+    out: Annotated[Path, FLAGS("--out")] = OUT,
 ) -> None:
     """Train several systems on the same data and compare them.
 

@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 from regard.cli.flags import SECTION_KEY
-from regard.cli.options import Json, bounded
+from regard.cli.options import FlagTable, Json
 from regard.cli.process import ExitCode
 from regard.cli.recipe_flags import recipe_arguments
+
+FLAGS = FlagTable("""
+--sample-pairs N 1000..   Pairs on which languages and alignment are judged, at most. [default: 20000]
+--no-predict              Check the data only; train nothing.
+""")
 
 
 def doctor(
     context: typer.Context,
-    sample_pairs: Annotated[
-        int | None,
-        bounded(
-            "--sample-pairs", int, "Pairs on which languages and alignment are judged, at most.  [default: 20000]", 1000
-        ),
-    ] = None,
-    no_predict: Annotated[bool, typer.Option("--no-predict", help="Check the data only; train nothing.")] = False,
+    sample_pairs: Annotated[int | None, FLAGS("--sample-pairs")] = None,
+    no_predict: Annotated[bool, FLAGS("--no-predict")] = False,
     as_json: Json = False,
 ) -> None:
     """Check data and recipe before a run, and predict what it costs.

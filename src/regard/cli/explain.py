@@ -13,12 +13,36 @@ import typer
 from regard.cli.explain_common import check_single, load_translator, show_sentences
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import check_numbers, lattice, positions, step, tokens
-from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, bounded
+from regard.cli.options import (
+    Beam,
+    Device,
+    FlagTable,
+    Font,
+    Kind,
+    Model,
+    Picture,
+    Row,
+    Sentence,
+    SentenceNumber,
+    Target,
+)
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.explain.explanation import Explanation
     from regard.report.deliver import Output
+
+FLAGS = FlagTable("""
+--layer N 1..   A layer, counted from 1. [default: the card's choice, else the last]
+--subwords      Show the model's own tokens. Without it they are merged: weights to the parts of a word are summed, rows
+                of its parts averaged. For scripts without spaces, where a line is one word, this is what to use.
+--head N 1..    A head, counted from 1. [default: the card's choice, else the mean of all]
+--specials      With --subwords: show EOS, BOS and a tag as tokens.
+--arrows        Show for each word the words with the most weight, not a heat map; in a picture, ribbons.
+--word WORD     The word; the:2 is the second “the”, and a number counts words from 1.
+--side          Of --kind cross: whether the word is in the source or in the target.
+""")
+ARCS_FLAGS = FlagTable("--head N 1..  A head of the layer, counted from 1; can be given several times. [default: all]")
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -34,17 +58,8 @@ app = typer.Typer(
     """,
 )
 
-Layer = Annotated[
-    int | None, bounded("--layer", int, "A layer, counted from 1.  [default: the card's choice, else the last]", 1)
-]
-Subwords = Annotated[
-    bool,
-    typer.Option(
-        "--subwords",
-        help="Show the model's own tokens. Without it they are merged: weights to the parts of a word are summed, rows "
-        "of its parts averaged. For scripts without spaces, where a line is one word, this is what to use.",
-    ),
-]
+Layer = Annotated[int | None, FLAGS("--layer")]
+Subwords = Annotated[bool, FLAGS("--subwords")]
 
 
 @app.command()
@@ -56,21 +71,11 @@ def attention(
     beam: Beam = None,
     kind: Kind = "cross",
     layer: Layer = None,
-    head: Annotated[
-        int | None,
-        bounded("--head", int, "A head, counted from 1.  [default: the card's choice, else the mean of all]", 1),
-    ] = None,
+    head: Annotated[int | None, FLAGS("--head")] = None,
     row: Row = None,
     subwords: Subwords = False,
-    specials: Annotated[
-        bool, typer.Option("--specials", help="With --subwords: show EOS, BOS and a tag as tokens.")
-    ] = False,
-    arrows: Annotated[
-        bool,
-        typer.Option(
-            "--arrows", help="Show for each word the words with the most weight, not a heat map; in a picture, ribbons."
-        ),
-    ] = False,
+    specials: Annotated[bool, FLAGS("--specials")] = False,
+    arrows: Annotated[bool, FLAGS("--arrows")] = False,
     out: Picture = None,
     font: Font = None,
     device: Device = "auto",
@@ -138,26 +143,15 @@ def arcs(
         list[str],
         typer.Argument(metavar="TEXT", help="A text, or several of one sentence each to see the word in all of them."),
     ],
-    word: Annotated[
-        str,
-        typer.Option(
-            "--word", metavar="WORD", help="The word; the:2 is the second “the”, and a number counts words from 1."
-        ),
-    ],
+    word: Annotated[str, FLAGS("--word")],
     model: Model = None,
     sentence: SentenceNumber = None,
     target: Target = None,
     beam: Beam = None,
     kind: Kind = "encoder",
     layer: Layer = None,
-    head: Annotated[
-        list[int] | None,
-        bounded("--head", int, "A head of the layer, counted from 1; can be given several times.  [default: all]", 1),
-    ] = None,
-    side: Annotated[
-        Literal["source", "target"],
-        typer.Option("--side", help="Of --kind cross: whether the word is in the source or in the target."),
-    ] = "target",
+    head: Annotated[list[int] | None, ARCS_FLAGS("--head")] = None,
+    side: Annotated[Literal["source", "target"], FLAGS("--side")] = "target",
     row: Row = None,
     out: Picture = None,
     font: Font = None,

@@ -10,6 +10,7 @@ import typer
 from regard.cli.explain_common import load_translator, show_sentences
 from regard.cli.options import (
     Device,
+    FlagTable,
     Font,
     How,
     Model,
@@ -18,8 +19,6 @@ from regard.cli.options import (
     Sentence,
     SentenceNumber,
     Target,
-    bounded,
-    file_flag,
 )
 from regard.errors import InputError
 
@@ -27,9 +26,23 @@ if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.explain.evidence import Evidence
 
-CutHeads = Annotated[int, bounded("--cut-heads", int, "How many heads are cut together.", 1)]
-Draws = Annotated[int, bounded("--draws", int, "Random sets of heads.", 1, 10_000)]
-Seed = Annotated[int, bounded("--seed", int, "Of the random sets.")]
+FLAGS = FlagTable("""
+--cut-heads N 1..       How many heads are cut together.
+--draws N 1..10000      Random sets of heads.
+--seed N                Of the random sets.
+--blank                 mean: a blanked word has the mean of all embeddings, and the others keep their positions.
+                        removed: it is left out, and the words after it move up.
+--cut HEADS             Cut heads and translate again: KIND:LAYER:HEAD counted from 1, several with commas; or each, one
+                        by one. Can be given several times.
+--src FILE              Sentences. [default: the embedded test]
+--tgt FILE              Their translations, line by line.
+--sentences N 4..       How many; one half chooses heads, the other measures them.
+--minimal-pairs N 1..   How many pairs choose heads, and how many measure them, at most. [default: all]
+""")
+
+CutHeads = Annotated[int, FLAGS("--cut-heads")]
+Draws = Annotated[int, FLAGS("--draws")]
+Seed = Annotated[int, FLAGS("--seed")]
 
 
 def evidence(
@@ -37,23 +50,8 @@ def evidence(
     model: Model = None,
     sentence: SentenceNumber = None,
     target: Target = None,
-    blank: Annotated[
-        Literal["mean", "removed"],
-        typer.Option(
-            "--blank",
-            help="mean: a blanked word has the mean of all embeddings, and the others keep their positions. removed: "
-            "it is left out, and the words after it move up.",
-        ),
-    ] = "mean",
-    cut: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cut",
-            metavar="HEADS",
-            help="Cut heads and translate again: KIND:LAYER:HEAD counted from 1, several with commas; or each, one by "
-            "one. Can be given several times.",
-        ),
-    ] = None,
+    blank: Annotated[Literal["mean", "removed"], FLAGS("--blank")] = "mean",
+    cut: Annotated[list[str] | None, FLAGS("--cut")] = None,
     how: How = None,
     out: Picture = None,
     font: Font = None,
@@ -87,11 +85,9 @@ def evidence(
 
 def importance(
     model: Model = None,
-    src: Annotated[Path | None, file_flag("--src", "Sentences.  [default: the embedded test]")] = None,
-    tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
-    sentences: Annotated[
-        int, bounded("--sentences", int, "How many; one half chooses heads, the other measures them.", 4)
-    ] = 200,
+    src: Annotated[Path | None, FLAGS("--src")] = None,
+    tgt: Annotated[Path | None, FLAGS("--tgt")] = None,
+    sentences: Annotated[int, FLAGS("--sentences")] = 200,
     cut_heads: CutHeads = 3,
     draws: Draws = 10,
     seed: Seed = 1,
@@ -130,15 +126,7 @@ def lab(
         typer.Argument(metavar="LAB", help="pronoun (it: il or elle) or polysemy (bank: banque or rive)."),
     ],
     model: Model = None,
-    minimal_pairs: Annotated[
-        int | None,
-        bounded(
-            "--minimal-pairs",
-            int,
-            "How many pairs choose heads, and how many measure them, at most.  [default: all]",
-            1,
-        ),
-    ] = None,
+    minimal_pairs: Annotated[int | None, FLAGS("--minimal-pairs")] = None,
     cut_heads: CutHeads = 3,
     draws: Draws = 10,
     seed: Seed = 1,

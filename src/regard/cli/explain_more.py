@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from regard.cli.explain_common import load_translator, show_sentences
 from regard.cli.options import (
     Beam,
     Device,
+    FlagTable,
     Font,
     Guard,
     Kind,
@@ -25,13 +24,30 @@ from regard.cli.options import (
     Sentence,
     SentenceNumber,
     Target,
-    bounded,
-    file_flag,
 )
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.explain.trace import Kind, Trace
+
+
+FLAGS = FlagTable("""
+--out FILE           A .svg, .html, .png, .json, .dot or .txt. [default: the terminal]
+--position N 1..     The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the
+                     source token that attends.
+--layer N 1..        A layer, counted from 1.
+--head N 1..         A head, counted from 1.
+--width N 2..8192    Width of the vectors. [default: 128]
+--length N           How many positions.
+--model FOLDER       A Transformer, for its width, words and learned positions. [default: none]
+--notes              Print the notes' own tables instead: p, p/50, bits, sinusoids of width 5.
+--src FILE           Lines to learn merges from. [default: the embedded corpus]
+--merges N 1..5000   How many merges are learnt. [default: 200]
+""")
+TOKENS_FLAGS = FlagTable("""
+--model FOLDER   Take a model's own merges instead. [default: none]
+--out FILE       A .html, .json or .txt. [default: the terminal]
+""")
 
 
 def lattice(
@@ -41,9 +57,7 @@ def lattice(
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     guard: Guard = True,
-    out: Annotated[
-        Path | None, file_flag("--out", "A .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]")
-    ] = None,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
     font: Font = None,
     device: Device = "auto",
 ) -> None:
@@ -88,18 +102,9 @@ def lattice(
 
 def step(
     text: Sentence,
-    position: Annotated[
-        int,
-        bounded(
-            "--position",
-            int,
-            "The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the source "
-            "token that attends.",
-            1,
-        ),
-    ] = 1,
-    layer: Annotated[int, bounded("--layer", int, "A layer, counted from 1.", 1)] = 1,
-    head: Annotated[int, bounded("--head", int, "A head, counted from 1.", 1)] = 1,
+    position: Annotated[int, FLAGS("--position")] = 1,
+    layer: Annotated[int, FLAGS("--layer")] = 1,
+    head: Annotated[int, FLAGS("--head")] = 1,
     kind: Kind = "cross",
     sentence: SentenceNumber = None,
     target: Target = None,
@@ -141,19 +146,10 @@ def step(
 
 
 def positions(
-    width: Annotated[int | None, bounded("--width", int, "Width of the vectors.  [default: 128]", 2, 8192)] = None,
-    length: Annotated[int, bounded("--length", int, "How many positions.")] = 64,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model",
-            metavar="FOLDER",
-            help="A Transformer, for its width, words and learned positions.  [default: none]",
-        ),
-    ] = None,
-    notes: Annotated[
-        bool, typer.Option("--notes", help="Print the notes' own tables instead: p, p/50, bits, sinusoids of width 5.")
-    ] = False,
+    width: Annotated[int | None, FLAGS("--width")] = None,
+    length: Annotated[int, FLAGS("--length")] = 64,
+    model: Annotated[Path | None, FLAGS("--model")] = None,
+    notes: Annotated[bool, FLAGS("--notes")] = False,
     out: Picture = None,
     font: Font = None,
     device: Device = "cpu",
@@ -232,17 +228,10 @@ def check_numbers(
 
 def tokens(
     text: Sentence,
-    src: Annotated[
-        Path | None, file_flag("--src", "Lines to learn merges from.  [default: the embedded corpus]")
-    ] = None,
-    merges: Annotated[
-        int | None, bounded("--merges", int, "How many merges are learnt.  [default: 200]", 1, 5000)
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", metavar="FOLDER", help="Take a model's own merges instead.  [default: none]"),
-    ] = None,
-    out: Annotated[Path | None, file_flag("--out", "A .html, .json or .txt.  [default: the terminal]")] = None,
+    src: Annotated[Path | None, FLAGS("--src")] = None,
+    merges: Annotated[int | None, FLAGS("--merges")] = None,
+    model: Annotated[Path | None, TOKENS_FLAGS("--model")] = None,
+    out: Annotated[Path | None, TOKENS_FLAGS("--out")] = None,
     device: Device = "cpu",
 ) -> None:
     """Show how a text becomes pieces, merge by merge.

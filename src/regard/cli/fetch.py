@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.options import FlagTable
+
 if TYPE_CHECKING:
     from regard.data.prepare import ProgressOf
+
+
+FLAGS = FlagTable("""
+--out FOLDER     A folder that does not exist yet. [default: data/NAME; for a model, the user's cache]
+--mirror PLACE   A folder or address that has the published files.
+""")
 
 
 def fetch(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="A data set, or a model; without one, the sets are listed.")
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="A folder that does not exist yet.  [default: data/NAME; for a model, the user's cache]",
-        ),
-    ] = None,
-    mirror: Annotated[
-        str | None,
-        typer.Option("--mirror", metavar="PLACE", help="A folder or address that has the published files."),
-    ] = None,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
+    mirror: Annotated[str | None, FLAGS("--mirror")] = None,
 ) -> None:
     """Fetch a public data set, or a translator of OPUS-MT.
 

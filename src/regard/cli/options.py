@@ -39,16 +39,6 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
     return read
 
 
-def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
-    """The option of a flag that takes one number within bounds."""
-    return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
-
-
-def file_flag(flag: str, help: str) -> Any:
-    """The option of a flag that takes the path of a file."""
-    return typer.Option(flag, metavar="FILE", help=help)
-
-
 class FlagTable:
     """Flags of a command, written as its help page shows them; `table("--workers")` is the `typer.Option` of one.
 
@@ -61,12 +51,12 @@ class FlagTable:
     """
 
     def __init__(self, rows: str) -> None:
-        self.rows = {row.split()[0]: row for row in re.split(r"\n(?=--)", rows.strip())}
+        self.rows = {re.findall(r"--[\w-]+", row)[0]: row for row in re.split(r"\n(?=-)", rows.strip())}
 
     def __call__(self, name: str, parser: Callable[[Any], Any] | None = None) -> Any:
         head, _, text = self.rows[name].partition("  ")
         words = head.split()
-        names = [word for word in words if word.startswith("--")]
+        names = [word for word in words if word.startswith("-")]
         metavar, bounds = ([*words[len(names) :], "", ""])[:2]
         if metavar in ("N", "X"):
             least, _, most = bounds.partition("..")

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Device
+from regard.cli.options import Device, FlagTable
 from regard.cli.process import warn
 from regard.errors import InputError
+
+FLAGS = FlagTable("--out FILE  The file to write, such as site.html.")
 
 
 def page(
@@ -17,7 +19,7 @@ def page(
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]…", help="The texts; without one, those of the lessons.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, such as site.html.")] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, FLAGS("--out")] = ...,  # type: ignore[assignment]
     device: Device = "auto",
 ) -> None:
     """Write the page of the server as one file, for a lecture.

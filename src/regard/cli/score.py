@@ -13,12 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO
 import typer
 
 from regard.cli.lines import STDIN, check_output, read_lines, write_output
-from regard.cli.options import Device, Json, LengthPenalty, Model, file_flag
+from regard.cli.options import Device, FlagTable, Json, LengthPenalty, Model
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.search.forced_decoding import Likelihood
     from regard.translator import Translator
+
+
+FLAGS = FlagTable("""
+--src FILE          Sentences, one a line (.gz .xz .bz2 .zst too).
+--tgt FILE          Their translations, line by line.
+--candidates FILE   Several translations of each sentence, to be ranked: 'LINE ||| TEXT ||| …', lines counted from 0, as
+                    translate --nbest prints them.
+--tag TAG           One of the model's tags, put before every source sentence.
+--tokens            The log-probability of each token too.
+--total             One figure for all pairs: the perplexity of a token, EOS counted.
+--out FILE          Where to write (.gz .xz .bz2 .zst too). [default: the terminal]
+""")
 
 
 def score(
@@ -28,29 +40,15 @@ def score(
             metavar="SOURCE TARGET...", help='A sentence and its translations. Write -- before what starts with "-".'
         ),
     ] = None,
-    src: Annotated[Path | None, file_flag("--src", "Sentences, one a line (.gz .xz .bz2 .zst too).")] = None,
-    tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
-    candidates: Annotated[
-        Path | None,
-        file_flag(
-            "--candidates",
-            "Several translations of each sentence, to be ranked: 'LINE ||| TEXT ||| …', lines counted from 0, as "
-            "translate --nbest prints them.",
-        ),
-    ] = None,
+    src: Annotated[Path | None, FLAGS("--src")] = None,
+    tgt: Annotated[Path | None, FLAGS("--tgt")] = None,
+    candidates: Annotated[Path | None, FLAGS("--candidates")] = None,
     model: Model = None,
     length_penalty: LengthPenalty = None,
-    tag: Annotated[
-        str | None,
-        typer.Option("--tag", metavar="TAG", help="One of the model's tags, put before every source sentence."),
-    ] = None,
-    tokens: Annotated[bool, typer.Option("--tokens", help="The log-probability of each token too.")] = False,
-    total: Annotated[
-        bool, typer.Option("--total", help="One figure for all pairs: the perplexity of a token, EOS counted.")
-    ] = False,
-    out: Annotated[
-        Path | None, file_flag("--out", "Where to write (.gz .xz .bz2 .zst too).  [default: the terminal]")
-    ] = None,
+    tag: Annotated[str | None, FLAGS("--tag")] = None,
+    tokens: Annotated[bool, FLAGS("--tokens")] = False,
+    total: Annotated[bool, FLAGS("--total")] = False,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:

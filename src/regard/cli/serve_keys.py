@@ -1,19 +1,28 @@
-"""`regard serve keys`: make, list and remove API keys and their limits."""
+"""`regard serve keys` (make, list and remove API keys and their limits) and `regard serve suggestions`."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from regard.cli.options import Json, number
+from regard.cli.options import FlagTable, Json
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.serve.state.keys import ApiKey
     from regard.serve.state.store import Store
+
+FLAGS = FlagTable("""
+--state FOLDER                  Keep keys, limits, glossaries and documents in this folder.
+--per-minute N 1..100000        Requests of a client in any minute, at most.
+--quota N 1..1000000000000000   Characters of a client in each day or month, at most.
+--period                        For how long --quota is: a day or a month of the calendar, UTC.
+""")
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -28,31 +37,10 @@ app = typer.Typer(
     """,
 )
 
-State = Annotated[
-    Path, typer.Option("--state", metavar="FOLDER", help="Keep keys, limits, glossaries and documents in this folder.")
-]
-PerMinute = Annotated[
-    int | None,
-    typer.Option(
-        "--per-minute",
-        parser=number("--per-minute", int, 1, 100_000),
-        metavar="N",
-        help="Requests of a client in any minute, at most.",
-    ),
-]
-Quota = Annotated[
-    int | None,
-    typer.Option(
-        "--quota",
-        parser=number("--quota", int, 1, 10**15),
-        metavar="N",
-        help="Characters of a client in each day or month, at most.",
-    ),
-]
-Period = Annotated[
-    Literal["day", "month"],
-    typer.Option("--period", help="For how long --quota is: a day or a month of the calendar, UTC."),
-]
+State = Annotated[Path, FLAGS("--state")]
+PerMinute = Annotated[int | None, FLAGS("--per-minute")]
+Quota = Annotated[int | None, FLAGS("--quota")]
+Period = Annotated[Literal["day", "month"], FLAGS("--period")]
 KeyName = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key, such as its user.")]
 
 
@@ -87,9 +75,6 @@ def list_(state: State, as_json: Json = False) -> None:
       regard serve keys list --state state
       regard serve keys list --state state --json
     """
-    import json
-    from dataclasses import asdict
-
     from regard.report.table import Table
     from regard.serve.state.keys import ApiKeys
 
@@ -115,6 +100,29 @@ def remove(name: KeyName, state: State) -> None:
     with existing_store(state) as store:
         key = ApiKeys(store).remove(name)
     typer.echo(f'key "{key.name}" was removed', err=True)
+
+
+def suggestions(state: State, as_json: Json = False) -> None:
+    """Print the translations that users of a server have suggested, as pairs for training or for a person to read.
+
+    Each line has the languages, the source and the suggestion, with tabs between. Line breaks and tabs in texts become
+    spaces; --json, one object a line, keeps them.
+
+    \b
+      regard serve suggestions --state state
+      regard serve suggestions --state state --json
+    """
+    from regard.serve.state.suggestions import Suggestions
+
+    with existing_store(state) as store:
+        found = Suggestions(store).all()
+    for one in found:
+        row = (one.source, one.target, one.text, one.better)
+        typer.echo(
+            json.dumps(asdict(one), ensure_ascii=False)
+            if as_json
+            else "\t".join(" ".join(text.split()) for text in row)
+        )
 
 
 def existing_store(state: Path) -> Store:

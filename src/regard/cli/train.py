@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.options import FlagTable
 from regard.cli.process import ExitCode
 from regard.cli.recipe_flags import recipe_arguments
 from regard.errors import RecipeError
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
     from regard.training.run import Outcome
 
 
+FLAGS = FlagTable("""
+--out FOLDER   A folder that is new or empty. [default: runs/run, runs/run-2, …]
+--override     Accept a recipe or data other than the run's.
+--previous     Start from the checkpoint before the last one.
+--verify       Repeat the last part of the training elsewhere and compare; change nothing.
+""")
+
+
 def train(
     context: typer.Context,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FOLDER", help="A folder that is new or empty.  [default: runs/run, runs/run-2, …]"
-        ),
-    ] = None,
+    out: Annotated[Path | None, FLAGS("--out")] = None,
 ) -> None:
     """Train a translator from a recipe or from two text files.
 
@@ -52,14 +56,9 @@ def train(
 
 def resume(
     context: typer.Context,
-    override: Annotated[bool, typer.Option("--override", help="Accept a recipe or data other than the run's.")] = False,
-    previous: Annotated[
-        bool, typer.Option("--previous", help="Start from the checkpoint before the last one.")
-    ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Repeat the last part of the training elsewhere and compare; change nothing."),
-    ] = False,
+    override: Annotated[bool, FLAGS("--override")] = False,
+    previous: Annotated[bool, FLAGS("--previous")] = False,
+    verify: Annotated[bool, FLAGS("--verify")] = False,
 ) -> None:
     """Continue an interrupted run.
 
