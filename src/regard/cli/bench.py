@@ -19,11 +19,7 @@ FLAGS = FlagTable("--updates N 1..10000  Updates to time, twice.")
 PAIRS = 5_000  # of the embedded corpus, where no data is given
 
 
-def bench(
-    context: typer.Context,
-    updates: Annotated[int, FLAGS("--updates")] = 10,
-    as_json: Json = False,
-) -> None:
+def bench(context: typer.Context, updates: Annotated[int, FLAGS("--updates")] = 10, as_json: Json = False) -> None:
     """Measure how fast a recipe trains here, and what limits it.
 
     Times some updates: tokens and operations per second, the share of what the device can do, memory, how full batches

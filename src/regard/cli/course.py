@@ -45,8 +45,7 @@ MAX_LENGTH, MAX_WIDTH = 16384, 8192  # 2 GB of weights in self-attention; 1 GB o
 
 
 def demo(
-    out: Annotated[Path | None, DEMO_FLAGS("--out")] = None,
-    steps: Annotated[int | None, DEMO_FLAGS("--steps")] = None,
+    out: Annotated[Path | None, DEMO_FLAGS("--out")] = None, steps: Annotated[int | None, DEMO_FLAGS("--steps")] = None
 ) -> None:
     """Train, measure and explain a small translator.
 

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from regard.cli.explain_common import load_translator, show_sentences
-from regard.cli.options import (
-    Device,
-    FlagTable,
-    Font,
-    How,
-    Model,
-    Numbers,
-    Picture,
-    Sentence,
-    SentenceNumber,
-    Target,
-)
+from regard.cli.options import Device, FlagTable, Font, How, Model, Numbers, Picture, Sentence, SentenceNumber, Target
 from regard.errors import InputError
 
 if TYPE_CHECKING:

@@ -46,11 +46,7 @@ KeyName = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key
 
 @app.command()
 def add(
-    name: KeyName,
-    state: State,
-    per_minute: PerMinute = None,
-    quota: Quota = None,
-    period: Period = "month",
+    name: KeyName, state: State, per_minute: PerMinute = None, quota: Quota = None, period: Period = "month"
 ) -> None:
     """Make a key and print it. It is shown this once: only a hash of it is kept.
 

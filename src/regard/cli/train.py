@@ -26,10 +26,7 @@ FLAGS = FlagTable("""
 """)
 
 
-def train(
-    context: typer.Context,
-    out: Annotated[Path | None, FLAGS("--out")] = None,
-) -> None:
+def train(context: typer.Context, out: Annotated[Path | None, FLAGS("--out")] = None) -> None:
     """Train a translator from a recipe or from two text files.
 
     A recipe is a TOML file; flags change its keys. Two text files are parallel: line n of one translates line n of the

@@ -46,11 +46,7 @@ class Batcher:
     """Threads that translate the queued requests of one model, in batches."""
 
     def __init__(
-        self,
-        name: str,
-        threads: int,
-        most_characters: int,
-        observe: Callable[[BatchDone], None] | None = None,
+        self, name: str, threads: int, most_characters: int, observe: Callable[[BatchDone], None] | None = None
     ) -> None:
         self._queue = RequestQueue()
         self._changed = threading.Condition()

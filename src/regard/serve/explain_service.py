@@ -76,21 +76,12 @@ def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> Sente
 
 
 def find_sentence(
-    translator: Translator,
-    query: SentenceQuery,
-    limit: int,
-    length_penalty: float | None = None,
-    guard: bool = True,
+    translator: Translator, query: SentenceQuery, limit: int, length_penalty: float | None = None, guard: bool = True
 ) -> ExplainedSource:
     """The sentence without its translation, which is computed when it is first used."""
     try:
         found = explained_source(
-            translator,
-            query.text,
-            sentence=query.sentence,
-            beam=query.beam,
-            length_penalty=length_penalty,
-            guard=guard,
+            translator, query.text, sentence=query.sentence, beam=query.beam, length_penalty=length_penalty, guard=guard
         )
     except TooLongError as problem:
         raise FieldError("text", str(problem), status=413) from None

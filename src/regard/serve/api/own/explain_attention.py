@@ -261,11 +261,7 @@ def _normalized(row: EditedRow) -> dict[str, Any]:
 
 
 def _edits(
-    pair: SentencePair,
-    rows: Sequence[EditedRow],
-    places: Sequence[tuple[int, int]],
-    units: Units,
-    meaning: RowMeaning,
+    pair: SentencePair, rows: Sequence[EditedRow], places: Sequence[tuple[int, int]], units: Units, meaning: RowMeaning
 ) -> dict[Place, Floats]:
     """The rows as weights over source tokens, at decoder positions."""
     shift, tags = int(meaning == "having-read"), len(pair.bundle.tokenizer.mark_ids)

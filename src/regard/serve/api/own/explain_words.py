@@ -209,11 +209,7 @@ def lattice_answer(
     if resume is not None:
         first = found.nbest[0].score if found.nbest else None
         resumed = rounded(asdict(resume_branch(one, found, resume))) | {"first_score": json_numbers(first)}
-    return {
-        **sentence_data(one, model),
-        **rounded(as_dict(found)),
-        "resumed": resumed,
-    }
+    return {**sentence_data(one, model), **rounded(as_dict(found)), "resumed": resumed}
 
 
 def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradients: bool = False) -> dict[str, Any]:
