@@ -66,7 +66,7 @@ class Rate:
         return Score(self.name, float(self.scores(stats.total())), self.signature(stats.references))
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        return format_signature(references, test, {})
+        return format_signature(references, test)
 
 
 def texts(lines: int, systems: int, seed: int = 1, wrong: Sequence[float] = ()) -> tuple[list[list[str]], list[str]]:

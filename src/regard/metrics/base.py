@@ -91,7 +91,7 @@ class Metric(Protocol):
         ...
 
 
-def format_signature(references: int | None, test: Mapping[str, int] | None, parts: Mapping[str, object]) -> str:
+def format_signature(references: int | None, test: Mapping[str, int] | None, **parts: object) -> str:
     """A signature in sacreBLEU's order; the version is that of the installed sacreBLEU, whose tokenizers are used."""
     from sacrebleu import __version__
 

@@ -265,15 +265,13 @@ class Bleu:
         return format_signature(
             references,
             test,
-            {
-                "case": "lc" if self.lowercase else "mixed",
-                "eff": "yes" if self.effective_order else "no",
-                "tok": tokenizer(self.tokenize).signature(),
-                "smooth": self.smooth if SMOOTHING[self.smooth] is None else f"{self.smooth}[{self.value:.2f}]",
-                **({"order": self.max_order} if self.max_order != MAX_ORDER else {}),
-                **({"weights": ",".join(f"{w:g}" for w in self.weights)} if self.weights else {}),
-                **({"reflen": self.ref_length} if self.ref_length != "closest" else {}),
-            },
+            case="lc" if self.lowercase else "mixed",
+            eff="yes" if self.effective_order else "no",
+            tok=tokenizer(self.tokenize).signature(),
+            smooth=self.smooth if SMOOTHING[self.smooth] is None else f"{self.smooth}[{self.value:.2f}]",
+            **({"order": self.max_order} if self.max_order != MAX_ORDER else {}),
+            **({"weights": ",".join(f"{w:g}" for w in self.weights)} if self.weights else {}),
+            **({"reflen": self.ref_length} if self.ref_length != "closest" else {}),
         )
 
 

@@ -214,9 +214,8 @@ class Chrf:
         precisions: Reals = np.divide(match, hyp, out=np.full(hyp.shape, missing), where=hyp > 0)
         recalls: Reals = np.divide(match, ref, out=np.full(ref.shape, missing), where=ref > 0)
         if self.eps_smoothing:
-            return (
-                100 * _sum_in_order(self._f_betas(precisions, recalls, missing)) / (self.char_order + self.word_order)
-            )
+            of_orders = self._f_betas(precisions, recalls, missing)
+            return 100 * _sum_in_order(of_orders) / (self.char_order + self.word_order)
         held = (hyp > 0) & (ref > 0)
         orders: Numbers = np.maximum(1, held.sum(axis=-1))
         return 100 * self._f_betas(
@@ -233,17 +232,10 @@ class Chrf:
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU: without β, which is in the metric's name."""
-        return format_signature(
-            references,
-            test,
-            {
-                "case": "lc" if self.lowercase else "mixed",
-                "eff": "no" if self.eps_smoothing else "yes",
-                "nc": self.char_order,
-                "nw": self.word_order,
-                "space": "yes" if self.whitespace else "no",
-            },
-        )
+        case, eff = "lc" if self.lowercase else "mixed", "no" if self.eps_smoothing else "yes"
+        space = "yes" if self.whitespace else "no"
+        orders = {"nc": self.char_order, "nw": self.word_order}
+        return format_signature(references, test, case=case, eff=eff, **orders, space=space)
 
 
 def _orders(counts: Sequence[int]) -> list[tuple[int, int, int]]:

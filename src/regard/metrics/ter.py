@@ -75,17 +75,9 @@ class Ter:
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU."""
-        return format_signature(
-            references,
-            test,
-            {
-                "case": "mixed" if self.case_sensitive else "lc",
-                "tok": "tercom",
-                "norm": "yes" if self.normalized else "no",
-                "punct": "no" if self.no_punct else "yes",
-                "asian": "yes" if self.asian_support else "no",
-            },
-        )
+        case, norm = "mixed" if self.case_sensitive else "lc", "yes" if self.normalized else "no"
+        punct, asian = "no" if self.no_punct else "yes", "yes" if self.asian_support else "no"
+        return format_signature(references, test, case=case, tok="tercom", norm=norm, punct=punct, asian=asian)
 
 
 def ter(hypotheses: Sequence[str], references: References, **options: Any) -> TerScore:

@@ -8,20 +8,8 @@ from typing import Any
 import anyio
 from starlette.responses import Response
 
-from regard.serve.api.deepl import (
-    DEEPL,
-    FORMALITY,
-    GLOSSARY_ID,
-    GLOSSARY_IDS,
-    SOURCE_LANG,
-    TARGET_LANG,
-    check_formality,
-    glossary_ids_of,
-    glossary_of,
-    languages_of,
-    not_found,
-    one_language,
-)
+from regard.serve.api import deepl
+from regard.serve.api.deepl import DEEPL, not_found
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.documents import attachment, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, ServeError
@@ -59,7 +47,7 @@ def row(found: StoredGlossary) -> dict[str, Any]:
 
 
 async def create(call: Call) -> dict[str, Any]:
-    source, target = one_language(call, "source_lang"), one_language(call, "target_lang")
+    source, target = deepl.one_language(call, "source_lang"), deepl.one_language(call, "target_lang")
     pairs = read_entries(call["entries"], call["entries_format"] or "tsv")
     glossaries = call.services.state.glossaries
     return row(await in_thread(glossaries.create, call.client.owner, call["name"], source, target, pairs))
@@ -107,11 +95,11 @@ STATUS_SECONDS, POLL_SECONDS = 2.0, 0.1  # how long a request for the status wai
 DOCUMENT = (
     Field("file", "file", "the document"),
     Field("filename", "text", "its name, where the file has none", None, nullable=True, most=1000),
-    SOURCE_LANG,
-    TARGET_LANG,
-    FORMALITY,
-    GLOSSARY_ID,
-    GLOSSARY_IDS,
+    deepl.SOURCE_LANG,
+    deepl.TARGET_LANG,
+    deepl.FORMALITY,
+    deepl.GLOSSARY_ID,
+    deepl.GLOSSARY_IDS,
     Field("output_format", "text", "must be the format of the document", None, nullable=True, most=20),
 )
 KEY = (Field("document_key", "text", "what the upload answered", most=200),)
@@ -124,10 +112,10 @@ async def upload(call: Call) -> dict[str, str]:
     format = uploaded_format(name)
     if call["output_format"] and f".{call['output_format'].lower()}" != suffix_of(name):
         raise FieldError("output_format", "the result has the format of the document; leave output_format away")
-    check_formality(call)
-    source, target = languages_of(call)
-    glossaries = glossary_ids_of(call, source)
-    await glossary_of(call, glossaries, source, target)
+    deepl.check_formality(call)
+    source, target = deepl.languages_of(call)
+    glossaries = deepl.glossary_ids_of(call, source)
+    await deepl.glossary_of(call, glossaries, source, target)
     data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
