@@ -209,15 +209,8 @@ def frequency(job: ScoringJob, counts: Path | None, edges: tuple[int, ...] | Non
     from regard.metrics.show.comparison import frequency_html, frequency_text
 
     bleu = next((m for m in job.metrics if isinstance(m, Bleu)), Bleu())
-    table = word_frequency(
-        job.systems,
-        job.streams,
-        read_lines(counts) if counts is not None else None,
-        edges,
-        bleu.tokenize,
-        bleu.lowercase,
-        str(counts) if counts is not None else None,
-    )
+    lines, name = (None, None) if counts is None else (read_lines(counts), str(counts))
+    table = word_frequency(job.systems, job.streams, lines, edges, bleu.tokenize, bleu.lowercase, name)
     return Part("buckets", frequency_text(table, job.digits), table.to_dict(), frequency_html(table, job.digits))
 
 
@@ -227,20 +220,13 @@ def differences(job: ScoringJob, most: int, src: Path | None) -> Part:
 
     if len(job.systems) != 2:
         raise InputError(f"--differences compares two systems, but was given {len(job.systems)}; name two files")
-    one, other = job.systems
+    (one, first), (other, second) = job.systems.items()
     metric = job.metrics[0]
+    stats = job.stats(metric, one), job.stats(metric, other)
+    source = lines_beside(src, "--src", job) if src is not None else None
     bleu = next((m for m in job.metrics if isinstance(m, Bleu)), Bleu())
-    found = differing(
-        metric,
-        (one, other),
-        (job.systems[one], job.systems[other]),
-        (job.stats(metric, one), job.stats(metric, other)),
-        job.streams,
-        lines_beside(src, "--src", job) if src is not None else None,
-        most,
-        bleu.tokenize,
-        bleu.lowercase,
-    )
+    settings = most, bleu.tokenize, bleu.lowercase
+    found = differing(metric, (one, other), (first, second), stats, job.streams, source, *settings)
     return Part(
         "differences", differences_text(found, job.digits), found.to_dict(), differences_html(found, job.digits)
     )

@@ -27,6 +27,7 @@ from regard.explain.mechanisms import Checks, Query, array, attention_terms
 from regard.explain.terms import Array, Term
 from regard.explain.trace import no_attention
 from regard.models.base import AttentionMaps, Model
+from regard.report.json import rounded
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 TOLERANCE = 1e-5  # of weights; of other numbers relative to the largest of them, where that is above 1
@@ -130,14 +131,8 @@ def as_dict(step: StepNumbers) -> dict[str, Any]:
         "keys": list(step.keys),
         "equation": numbers.equation,
         "terms": [
-            {"name": term.name, "what": term.what, "of_keys": term.of_keys, "values": _rounded(term.values.tolist())}
+            {"name": term.name, "what": term.what, "of_keys": term.of_keys, "values": rounded(term.values)}
             for term in numbers.terms
         ],
         "largest_differences": {name: float(f"{value:.1e}") for name, value in numbers.differences.items()},
     }
-
-
-def _rounded(values: Any) -> Any:
-    if isinstance(values, list):
-        return [_rounded(value) for value in values]
-    return round(values, 6) if np.isfinite(values) else None

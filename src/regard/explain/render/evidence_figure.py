@@ -122,15 +122,13 @@ def _grid(
 
 
 def evidence_data(found: Evidence) -> dict[str, Any]:
+    """For `rounded`, which writes arrays as lists and NaN as null."""
+
     def agreement(values: NDArray[np.float64] | None) -> dict[str, Any] | None:
         if values is None:
             return None
         rows, whole = found.agreement(values)
-        return {
-            "per_target_word": [_known(r) for r in rows],
-            "all": _known(whole),
-            "same_first": found.same_best(values),
-        }
+        return {"per_target_word": rows, "all": whole, "same_first": found.same_best(values)}
 
     return {
         "source": found.source,
@@ -138,12 +136,12 @@ def evidence_data(found: Evidence) -> dict[str, Any]:
         "source_words": found.source_words,
         "target_words": found.target_words,
         "blank": found.blank,
-        "log_probs": found.log_probs.tolist(),
-        "drops": found.drops.tolist(),
-        "drops_of_end": found.end_drops.tolist(),
-        "drops_in_all": found.total.tolist(),
-        "gradient_times_input": found.gradients.tolist(),
-        "attention": None if found.attention is None else [[_known(x) for x in row] for row in found.attention],
+        "log_probs": found.log_probs,
+        "drops": found.drops,
+        "drops_of_end": found.end_drops,
+        "drops_in_all": found.total,
+        "gradient_times_input": found.gradients,
+        "attention": found.attention,
         "view": None if found.view is None else str(found.view),
         "spearman_of_attention": agreement(found.attention),
         "spearman_of_gradient": agreement(found.gradients),
@@ -184,7 +182,3 @@ def importance_data(found: Importance) -> dict[str, Any]:
 
 def number(rho: float) -> str:
     return f"{rho:.2f}" if np.isfinite(rho) else "–"
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -92,14 +92,8 @@ def steps(working: BleuSteps) -> list[list[str]]:
         lifted = not math.isclose(raw, order.precision / 100, abs_tol=1e-12)
         row = [f"{order.n}", f"{order.correct}/{order.total}", f"{raw:.4f}", fraction(order) if lifted else ""]
         weight = "left out" if order.left_out else f"{order.weight:.4f}"
-        rows.append(
-            [
-                *row,
-                f"{order.precision / 100:.4f}",
-                weight,
-                number(weighted_log_precision(order)) if order.weight > 0 else "",
-            ]
-        )
+        added = number(weighted_log_precision(order)) if order.weight > 0 else ""
+        rows.append([*row, f"{order.precision / 100:.4f}", weight, added])
     return rows
 
 
@@ -147,16 +141,8 @@ def render_text(working: BleuSteps, width: int = 80) -> str:
             counting += [*_ngrams_text(order, listed, width), ""]
     lengths, penalty, mean, product = (_wrapped(formula, width) for formula in formulas(working))
     score = [f"  {part}" for part in (*_score_lines(working, width), working.score.signature)] + [""]
-    arithmetic = [
-        "Precisions",
-        *_indented(Table(STEPS, steps(working), left=())),
-        "",
-        "Brevity penalty",
-        *lengths,
-        *penalty,
-        "",
-    ]
-    arithmetic += ["Score", *mean, *product, *score]
+    arithmetic = ["Precisions", *_indented(Table(STEPS, steps(working), left=())), ""]
+    arithmetic += ["Brevity penalty", *lengths, *penalty, "", "Score", *mean, *product, *score]
     why = ["Why", *(line for reason in working.reasons for line in _wrapped(reason, width, "- "))]
     parts = [head, lines, counting, arithmetic, why] if working.line else [head, counting, arithmetic, lines, why]
     return "\n".join(line.rstrip() for part in parts for line in part)
@@ -243,13 +229,8 @@ def render_html(working: BleuSteps) -> str:
             counting += [Table(header, cells).html()] if rows else []
             counting += [f'<p class="quiet">{not_listed(listed)}</p>'] if not_listed(listed) else []
     lengths, penalty, mean, product = (f"<p>{escape(formula)}</p>" for formula in formulas(working))
-    arithmetic = [
-        "<h2>Precisions</h2>",
-        Table(STEPS, steps(working)).html(),
-        "<h2>Brevity penalty</h2>",
-        lengths,
-        penalty,
-    ]
+    arithmetic = ["<h2>Precisions</h2>", Table(STEPS, steps(working)).html()]
+    arithmetic += ["<h2>Brevity penalty</h2>", lengths, penalty]
     arithmetic += ["<h2>Score</h2>", mean, product, f"<p><strong>{escape(str(working.score))}</strong></p>"]
     arithmetic.append(f'<p class="quiet"><code>{escape(working.score.signature)}</code></p>')
     why = ["<h2>Why</h2>", "<ul>", *(f"<li>{escape(reason)}</li>" for reason in working.reasons), "</ul>"]
