@@ -67,8 +67,9 @@ def serve(**given: Any) -> None:
     """
     from regard.serve.run import serve as start
 
-    chosen = {name: value for name, value in given.items() if value is not None}
-    start(ServeConfig(**{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}))
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    chosen |= {name: tuple(value) for name, value in chosen.items() if isinstance(value, list)}
+    start(ServeConfig(**chosen))
 
 
 serve.__signature__ = Signature(list(parameters()))  # type: ignore[attr-defined]
