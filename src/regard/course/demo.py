@@ -253,10 +253,7 @@ def _show_next_steps(console: Console, home: Path, seconds: int) -> None:
         (f'regard translate --model {run} "The small cat sees her."', "translate what you like"),
         (f'regard translate --model {run} --attention "The cat sleeps."', "and see where it looked"),
         (f"regard info {run}", "what the model is made of"),
-        (
-            'regard translate "Where is the train station?"',
-            "without --model: a bundled model",
-        ),
+        ('regard translate "Where is the train station?"', "without --model: a bundled model"),
         ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
     ):
         console.print(f"  [bold]{command}[/bold]  [dim]# {what}[/dim]", soft_wrap=True)

@@ -77,10 +77,7 @@ def test_saturation(setup: ExperimentSetup) -> ClaimResult:
         f"{mean['gradient scaled']:.3f}"
     )
     header = ["d_k", "variance of q·k", "entropy, ÷√d_k", "derivative, ÷√d_k", "entropy, raw", "derivative, raw"]
-    remark = (
-        "The derivative is the largest for weights on two keys, so at small d_k raw scores have more of it, not less."
-    )
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)
 
 
 def test_training(setup: ExperimentSetup) -> ClaimResult:
@@ -151,11 +148,7 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
         f"{over_seeds(bleus[NO_POSITIONS.name])}, lower by {over_seeds(lower)}"
     )
     header = ["model", "seed", "BLEU", "sentences right", "both orders right", "both translated alike"]
-    remark = (
-        "Most sentences of the grammar make sense in one order only, and a decoder with a mask still knows the order "
-        "of its own words: likely why BLEU does not fall further."
-    )
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)
 
 
 @torch.inference_mode()
@@ -180,13 +173,8 @@ def test_equivariance(setup: ExperimentSetup) -> ClaimResult:
     with_sinusoids = over_seeds(usual, "{:.2f}")
     figure = f"largest difference of a state {max(without):.0e} without positions, {with_sinusoids} with sinusoids"
     rows = [["without positions", *(f"{x:.1e}" for x in without)], ["sinusoids", *(f"{x:.2f}" for x in usual)]]
-    remark = (
-        "Exactly but for rounding: sums over the words are taken in another order. The decoder can then see which "
-        "words "
-        "there are, and nothing of their order."
-    )
     passed = max(without) < 1e-12 and min(usual) > 0.1
-    return ClaimResult(judge(passed), figure, ["encoder", *(f"seed {seed}" for seed in setup.seeds)], rows, remark)
+    return ClaimResult(judge(passed), figure, ["encoder", *(f"seed {seed}" for seed in setup.seeds)], rows)
 
 
 # ------------------------------------------------------------------------------------------------ the causal mask
@@ -259,6 +247,5 @@ def test_interpretability(setup: ExperimentSetup) -> ClaimResult:
     passed = all(rho >= 0.5 and same >= 0.8 for rho, same in agreements)
     rhos, sames = zip(*agreements, strict=True)
     figure = f"ρ {over_seeds(rhos, '{:.2f}')}, the same word first for {over_seeds(sames, '{:.0%}')} of target words"
-    remark = "Cross-attention of the last layer, the mean of its heads, which is what is shown without a choice by AER."
     header = ["map", "seed", "Spearman ρ against Δ log p", "same source word first"]
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)

@@ -18,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from regard.course.grammar import ambiguous, compound, objects, pronouns, simple
-from regard.course.grammar.morphology import WORDS
+from regard.course.grammar.morphology import WORDS, word_table
 from regard.course.grammar.tokens import Draft, Pair, Tok, alignment, join, realize_english, realize_french
 from regard.errors import InputError
 from regard.files import check_free
@@ -74,33 +74,11 @@ class DrawnSentence:
     longest: int  # words of its longer side, with punctuation
 
 
-# construction: final mark and how many in a thousand
-_MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
-    (simple.transitive_statement, ".", 150),
-    (simple.intransitive_statement, ".", 60),
-    (simple.motion, ".", 35),
-    (simple.adjective_statement, ".", 55),
-    (simple.location, ".", 35),
-    (simple.sitting, ".", 20),
-    (simple.placing, ".", 20),
-    (objects.giving, ".", 50),
-    (objects.object_pronoun_statement, ".", 45),
-    (objects.pronoun_sequence, ".", 25),
-    (simple.avoir_idiom, ".", 20),
-    (simple.adjective_as_noun, ".", 15),
-    (simple.existential, ".", 30),
-    (simple.comparison, ".", 20),
-    (simple.yes_no_question, "?", 40),
-    (simple.wh_question, "?", 30),
-    (compound.relative_statement, ".", 60),
-    (objects.coordinated_phrases, ".", 35),
-    (objects.possession, ".", 35),
-    (compound.reason, ".", 35),
-    (compound.temporal_or_conditional, ".", 40),
-    (compound.reported_statement, ".", 30),
-    (compound.two_clauses, ".", 25),
-    (compound.many_clauses, ".", 190),
-    (pronouns.sentence, ".", 220),
+_MODULES = {"simple": simple, "objects": objects, "compound": compound, "pronouns": pronouns}
+# construction, its final mark, and how many in a thousand
+_MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = tuple(
+    (getattr(_MODULES[module], name), mark, weight)
+    for name, (module, mark, weight) in word_table("constructions").items()
 )
 _POLYSEMY_WEIGHT = 340
 _CONSTRUCTIONS = tuple(m[:2] for m in _MIX)

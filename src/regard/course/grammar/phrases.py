@@ -97,13 +97,7 @@ def adjective(
     return Pair([Tok(adj.en, key)], [Tok(form, key, before_vowel)])
 
 
-def noun_phrase(
-    d: Draft,
-    noun: Noun,
-    det: str = "the",
-    plural: bool = False,
-    adj: Adjective | None = None,
-) -> Phrase:
+def noun_phrase(d: Draft, noun: Noun, det: str = "the", plural: bool = False, adj: Adjective | None = None) -> Phrase:
     """Determiner, adjective and noun in the order of each language."""
     key = (d.key(),)
     head_en = [Tok(w, key) for w in (noun.en_plural if plural else noun.en).split()]
