@@ -14,15 +14,8 @@ import torch
 from torch import Tensor
 
 from regard.batch import flat_batch
-from regard.course.claims.experiment import (
-    ClaimResult,
-    ExperimentSetup,
-    ModelSpec,
-    judge,
-    over_seeds,
-    translations_of,
-    untrained_model,
-)
+from regard.course.claims import experiment
+from regard.course.claims.experiment import ClaimResult, ExperimentSetup, ModelSpec, judge, over_seeds, translations_of
 from regard.course.grammar import Example
 from regard.explain.hooks import run_on_source_embeddings
 from regard.layers.recurrent import Weights, lstm_cell
@@ -71,7 +64,7 @@ def test_lengths(setup: ExperimentSetup) -> ClaimResult:
 def first_word_gradient(architecture: str, length: int, seed: int) -> float:
     """In an untrained model, the share of the gradient of log p(first target word) that reaches the first of S source
     words, divided by an equal share, 1 / S. The sentences are random tokens."""
-    model = untrained_model(architecture, 500, seed).eval()
+    model = experiment.untrained_model(architecture, 500, seed).eval()
     rows = torch.randint(3, 500, (16, length)).tolist()
     batch = flat_batch(rows, [row[:1] for row in rows]).pad()
     log_probs, (read,) = run_on_source_embeddings(model, lambda: token_log_probs(model, batch))

@@ -21,17 +21,9 @@ import numpy as np
 import torch
 
 from regard.bundle.bundle import Bundle
+from regard.course.claims import experiment
 from regard.course.claims.ablations import ABLATIONS
-from regard.course.claims.experiment import (
-    BASE,
-    ClaimResult,
-    ExperimentSetup,
-    ModelSpec,
-    judge,
-    over_seeds,
-    translations_of,
-    untrained_model,
-)
+from regard.course.claims.experiment import BASE, ClaimResult, ExperimentSetup, ModelSpec, judge, over_seeds
 from regard.course.rules.translate import translate
 from regard.errors import RunError
 from regard.explain.evidence import evidence
@@ -127,7 +119,7 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
     for spec in (BASE, NO_POSITIONS):
 
         def translated(bundle: Bundle) -> list[str]:
-            return translations_of(bundle, sources)
+            return experiment.translations_of(bundle, sources)
 
         bleus[spec.name] = [setup.bleu(spec, seed) for seed in setup.seeds]
         both_right[spec.name] = []
@@ -155,7 +147,7 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
 def order_difference(seed: int, ablation: str, tokens: int = 12, orders: int = 20) -> float:
     """The largest difference, in double precision, between the encoder's states of a sentence whose words change places
     and the states of the sentence as it was, whose rows change places. A fresh model; states have the size of 1."""
-    model = untrained_model("transformer", 500, seed).eval().double()
+    model = experiment.untrained_model("transformer", 500, seed).eval().double()
     words = torch.randint(3, 500, (1, tokens))
     mask = torch.ones_like(words, dtype=torch.bool)
     with ABLATIONS[ablation]():
