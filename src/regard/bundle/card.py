@@ -106,13 +106,8 @@ class DecodeConfig:
 
 MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
-MEASURED = (
-    *SCORES,
-    "attention_view",
-    "calibration",
-    "word_calibration",
-    "languages",
-)  # a tag before every source may change these
+# A tag before every source may change these.
+MEASURED = (*SCORES, "attention_view", "calibration", "word_calibration", "languages")
 
 
 @dataclass(frozen=True)

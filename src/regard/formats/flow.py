@@ -79,8 +79,9 @@ class Flow:
         if self.kept:
             return
         code = {number for number, wrapper in enumerate(self.wrappers) if wrapper.kept}
-        if code:
-            self.leaves = [leaf if code.isdisjoint(leaf.path) else as_atom(leaf) for leaf in self.leaves]
+        for number, leaf in enumerate(self.leaves):
+            if leaf.kind == "text" and not code.isdisjoint(leaf.path):
+                self.leaves[number] = leaf._replace(kind="atom")
         first = 0
         for number in range(len(self.leaves) + 1):
             if number == len(self.leaves) or self.leaves[number].kind == "break":
@@ -208,7 +209,7 @@ class FlowSegmentBuilder:
             if leaf.kind == "text":
                 last_text = len(self.text)
                 self.add_text(leaf.text, path)
-            elif leaf.kind == "note" and before == "text" and is_word_end(self.text[last_text:][-1:]):
+            elif leaf.kind == "note" and before == "text" and self.text[last_text:][-1:].strip().strip(ATOM):
                 self.add_note(leaf, last_text)
             elif before in ("atom", "note"):
                 (self.notes[-1].notes if before == "note" else self.atoms[-1]).append(leaf)
@@ -285,15 +286,7 @@ class FlowWriter:
 
 
 def is_words(leaf: Leaf) -> bool:
-    return leaf.kind == "text" and not leaf.text.isspace() and leaf.text != ""
-
-
-def is_word_end(character: str) -> bool:
-    return character != "" and not character.isspace() and character != ATOM
-
-
-def as_atom(leaf: Leaf) -> Leaf:
-    return leaf._replace(kind="atom") if leaf.kind == "text" else leaf
+    return leaf.kind == "text" and bool(leaf.text.strip())
 
 
 def has_letter(text: str) -> bool:
