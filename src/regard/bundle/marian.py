@@ -137,9 +137,11 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -> None:
     """Raise unless these are the tensors of the configuration, in their shapes, and all are numbers."""
-    with torch.device("meta"):
-        model = make_shapes(sizes)
-    wanted = {pair.theirs: model[pair.ours] for pair in layer_pairs(sizes.model)}
+    from regard.models.transformer import Transformer
+
+    with torch.device("meta"):  # for its shapes; it takes no memory
+        ours = Transformer(sizes.model, sizes.source + 1, sizes.target + 1, sizes.shared).state_dict()
+    wanted = {pair.theirs: tuple(ours[pair.ours].shape) for pair in layer_pairs(sizes.model)}
     if missing := wanted.keys() - theirs.keys():
         raise InputError(f"{folder} does not fit: {min(missing)} is missing ({len(missing)} tensors in all)")
     width = sizes.model.width
@@ -164,14 +166,6 @@ def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -
     for name in POSITIONS:
         if name in theirs and not is_sinusoidal(theirs[name]):
             raise InputError(f"{folder}: {name} holds positions that are not Marian's sinusoids")
-
-
-def make_shapes(sizes: MarianSizes) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor of ours, by name; made on the meta device it takes no memory."""
-    from regard.models.transformer import Transformer
-
-    model = Transformer(sizes.model, sizes.source + 1, sizes.target + 1, sizes.shared)
-    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 
 def is_sinusoidal(table: Tensor) -> bool:

@@ -13,13 +13,10 @@ A character U+FFFC that stood in the document itself is an atom too: what is wri
 
 from __future__ import annotations
 
-import tomllib
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, AnyStr, Generic, NamedTuple, Protocol
+from typing import AnyStr, Generic, NamedTuple, Protocol
 
 ATOM = "\ufffc"
 Span = tuple[int, int]
@@ -132,9 +129,3 @@ class FormatOptions:
 
 
 DEFAULTS = FormatOptions()
-
-
-@cache
-def format_rules() -> dict[str, Any]:
-    """The tables of `rules.toml`, by format."""
-    return tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))

@@ -49,16 +49,6 @@ class Wrapper:
 
 
 @dataclass
-class FlowSegment:
-    """The leaves of one segment, `first` to `last` of the paragraph's (`last` excluded)."""
-
-    first: int
-    last: int
-    segment: Segment
-    built: FlowSegmentBuilder
-
-
-@dataclass
 class Flow:
     """A paragraph: its content stands in bytes `start` to `end` of its file."""
 
@@ -93,12 +83,8 @@ class Flow:
             first += 1
         while first < last and not is_words(self.leaves[last - 1]):
             last -= 1
-        leaves = self.leaves[first:last]
-        if not any(has_letter(leaf.text) for leaf in leaves):
-            return
-        builder = FlowSegmentBuilder(self, leaves)
-        segment = Segment(builder.text, tuple(Mark(*mark.span) for mark in builder.marks), place=self.place)
-        self.stretches.append(FlowSegment(first, last, segment, builder))
+        if any(has_letter(leaf.text) for leaf in self.leaves[first:last]):
+            self.stretches.append(FlowSegment(self, first, last))
 
     def formats(self, leaves: Sequence[Leaf]) -> list[Path]:
         """The path of each leaf, where neighbours of the same format share wrappers."""
@@ -154,9 +140,8 @@ class Flow:
         return bytes(out.written)
 
     def render_stretch(
-        self, stretch: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
+        self, built: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
     ) -> None:
-        built = stretch.built
         out.leaves([leaf for leaf in built.points if leaf.kind == "start"])
         paths = [built.base]
         for piece in placed.pieces:
@@ -187,11 +172,12 @@ class FlowMark(NamedTuple):
     notes: list[Leaf]
 
 
-class FlowSegmentBuilder:
-    """Gathers the text of a segment, its marks, atoms and points."""
+class FlowSegment:
+    """The text of a segment, its marks, atoms and points: leaves `first` to `last` (excluded) of the paragraph."""
 
-    def __init__(self, flow: Flow, leaves: Sequence[Leaf]) -> None:
-        self.flow = flow
+    def __init__(self, flow: Flow, first: int, last: int) -> None:
+        self.flow, self.first, self.last = flow, first, last
+        leaves = flow.leaves[first:last]
         self.paths = flow.formats(leaves)
         texts = [(path, leaf) for path, leaf in zip(self.paths, leaves, strict=True) if leaf.kind == "text"]
         self.base = flow.base(texts)
@@ -221,6 +207,7 @@ class FlowSegmentBuilder:
                 continue
             before = leaf.kind
         self.marks = self.sorted_marks()
+        self.segment = Segment(self.text, tuple(Mark(*mark.span) for mark in self.marks), place=flow.place)
 
     def add_text(self, text: str, path: Path) -> None:
         start = len(self.text)

@@ -17,9 +17,10 @@ from turbohtml import Token, TokenType, parse_fragment, tokenize
 
 from regard.errors import InputError
 from regard.formats.builder import LETTER, SegmentBuilder
-from regard.formats.document import FormatOptions, PlacedSegment, Span, format_rules
+from regard.formats.document import FormatOptions, PlacedSegment, Span
 from regard.formats.encoding import Encoded, decode
 from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupDocument, MarkupSource, TagRules
+from regard.formats.table import format_rules
 
 # Tags: VOID have no content; BLOCK end a text; the content of OPAQUE stays, and WORDLESS are no part of a sentence; RAW
 # hold no tags; FOREIGN may close themselves; SEPARATE are texts of their own where several stand in a row.
@@ -140,7 +141,7 @@ class HtmlReader:
         if self.is_block(name):
             return
         if name == "br":
-            self.builder.line_break(start, end)
+            self.builder.character(start, end, "\n")
         elif empty:
             self.builder.atom(start, end)
         else:

@@ -26,8 +26,9 @@ from xml.sax.saxutils import escape
 
 from regard.errors import InputError
 from regard.formats.archive import Archive
-from regard.formats.document import PlacedSegment, Segment, SourceEdits, Span, format_rules
+from regard.formats.document import PlacedSegment, Segment, SourceEdits, Span
 from regard.formats.flow import Bytes, Flow, Kind, Leaf, Wrapper, has_letter
+from regard.formats.table import format_rules
 from regard.formats.xml_tokens import (
     CLOSE,
     OPEN,

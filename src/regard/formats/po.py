@@ -20,10 +20,11 @@ from email.message import Message as Header
 from functools import cached_property
 
 from regard.errors import InputError
-from regard.formats.document import FormatOptions, PlacedSegment, Segment, format_rules
+from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 from regard.formats.messages import without_placeholders
+from regard.formats.table import format_rules
 
 KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,2})\])?)[ \t]*+(?=")')
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\f]*+$')
