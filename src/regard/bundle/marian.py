@@ -54,7 +54,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
             bundle.card["languages"] = [bundle.card["languages"][0], tag_language(bundle.tokenizer.mark or "")]
         bundle.weights = weights
         bundle.save(work)
-    decode, tags = bundle.decode, bundle.tokenizer.config.tags
+    beam, penalty, tags = bundle.decode.beam, bundle.decode.length_penalty, bundle.tokenizer.config.tags
     lines = [
         f"{CLASS}: {bundle.model.parameter_count():,} parameters, written to {out} as {weights}",
         f"vocabulary: {bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
@@ -62,10 +62,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
     if tags:
         chosen = f", {bundle.tag} before every source" if tag else ", which a source must name"
         lines.append(f"target languages: {len(tags)} tags ({', '.join(tags[:3])}{', …' if tags[3:] else ''}){chosen}")
-    return [
-        *lines,
-        f"search: beam {decode.beam}, length penalty {decode.length_penalty:g}, in our form ((5 + length) / 6)^α",
-    ]
+    return [*lines, f"search: beam {beam}, length penalty {penalty:g}, in our form ((5 + length) / 6)^α"]
 
 
 def read_marian(folder: Path) -> Bundle:

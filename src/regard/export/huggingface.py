@@ -174,16 +174,14 @@ def to_huggingface(bundle: Bundle) -> dict[str, Tensor]:
 
 def config_of(bundle: Bundle) -> dict[str, Any]:
     config: TransformerConfig = bundle.config
+    tokenizer = bundle.tokenizer
     name, kind = CLASSES[config.norm]
-    drop = 0 if not isinstance(bundle.tokenizer.target, SentencePieceVocabulary) else 1  # our PAD is not theirs
-    marian = {
-        "decoder_vocab_size": bundle.tokenizer.target_size - drop,
-        "share_encoder_decoder_embeddings": is_shared(bundle),
-    }
+    drop = int(isinstance(tokenizer.target, SentencePieceVocabulary))  # our PAD is not theirs
+    marian = {"decoder_vocab_size": tokenizer.target_size - drop, "share_encoder_decoder_embeddings": is_shared(bundle)}
     return {
         "architectures": [name],
         "model_type": kind,
-        "vocab_size": bundle.tokenizer.source_size - drop,
+        "vocab_size": tokenizer.source_size - drop,
         **(marian if kind == "marian" else {}),
         "d_model": config.width,
         "encoder_layers": config.encoder_layers,

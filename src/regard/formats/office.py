@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -29,16 +30,7 @@ from regard.formats.archive import Archive
 from regard.formats.document import PlacedSegment, Segment, SourceEdits, Span
 from regard.formats.flow import Bytes, Flow, Kind, Leaf, Wrapper, has_letter
 from regard.formats.table import format_rules
-from regard.formats.xml_tokens import (
-    CLOSE,
-    OPEN,
-    TEXT,
-    Token,
-    attribute_ranges,
-    declared_encoding,
-    merged_text,
-    xml_tokens,
-)
+from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, declared_encoding, xml_tokens
 
 MAX_NESTING = 50  # wrappers inside wrappers
 
@@ -174,6 +166,16 @@ class OfficeDocument:
             if new != part.data:
                 changed[name] = new
         return self.archive.replaced(changed)
+
+
+def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens, texts beside each other as one: expat gives every line and every entity by itself."""
+    for kind, run in groupby(tokens, key=lambda token: token.kind):
+        if kind == TEXT:
+            texts = list(run)
+            yield Token(TEXT, texts[0].start, texts[-1].end, "".join(text.name for text in texts))
+        else:
+            yield from run
 
 
 def read_part(data: bytes, what: str, grammar: Grammar) -> OfficePart:
