@@ -31,7 +31,7 @@ def format_rules() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 
 
-FORMATS = {
+FORMATS: dict[str, DocumentFormat] = {
     name: DocumentFormat(tuple(row["suffixes"].split()), row["read"], row.get("binary", False))
     for name, row in format_rules()["formats"].items()
 }
