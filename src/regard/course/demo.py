@@ -19,6 +19,7 @@ from rich.rule import Rule
 
 from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
+from regard.course.lab import has_word
 from regard.data.config import DataConfig
 from regard.errors import RunError
 from regard.explain.grid import grid_of
@@ -30,7 +31,6 @@ from regard.models.transformer import PRESETS, Transformer
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import TextConfig
-from regard.text.words import split_words
 from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
 from regard.training.optim import make_optimizer
@@ -141,7 +141,7 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
         name: translator.translate([e.src for e in splits[name].examples], **AS_LINES)
         for name in ("test", "compositional")
     }
-    scores = {name: score_split(splits[name], found[name]) for name in found}
+    scores = {name: bleu([t.text for t in found[name]], [e.tgt for e in splits[name].examples]) for name in found}
     _show_scores(console, splits, scores, figures)
     for kind in ("pronoun", "polysemy"):
         figures[kind] = _show_pairs(console, kind, splits["test"], found["test"])
@@ -160,21 +160,13 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     return figures
 
 
-def score_split(split: Split, found: Sequence[Translation]) -> BleuScore:
-    return bleu([t.text for t in found], [e.tgt for e in split.examples])
-
-
 def right_pairs(pairs: Sequence[MinimalPair], found: Sequence[Translation]) -> list[MinimalPair]:
     """The minimal pairs in which both translations have their own word and not the other's."""
-
-    def is_right(line: int, wanted: str, unwanted: str) -> bool:
-        words = [word.lower() for word in split_words(found[line].text)]
-        return wanted in words and unwanted not in words
-
     return [
         p
         for p in pairs
-        if is_right(p.first, p.first_word, p.second_word) and is_right(p.second, p.second_word, p.first_word)
+        if has_word(found[p.first].text, p.first_word, p.second_word)
+        and has_word(found[p.second].text, p.second_word, p.first_word)
     ]
 
 
@@ -253,10 +245,7 @@ def _show_next_steps(console: Console, home: Path, seconds: int) -> None:
         (f'regard translate --model {run} "The small cat sees her."', "translate what you like"),
         (f'regard translate --model {run} --attention "The cat sleeps."', "and see where it looked"),
         (f"regard info {run}", "what the model is made of"),
-        (
-            'regard translate "Where is the train station?"',
-            "without --model: a bundled model",
-        ),
+        ('regard translate "Where is the train station?"', "without --model: a bundled model"),
         ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
     ):
         console.print(f"  [bold]{command}[/bold]  [dim]# {what}[/dim]", soft_wrap=True)

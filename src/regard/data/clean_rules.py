@@ -14,10 +14,12 @@ never dropped without its verdict.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,21 +53,8 @@ class Rule(IntEnum):
     LOOSE = 13
 
 
-REASONS = {
-    Rule.EMPTY: "a side has no text",
-    Rule.HELD_OUT: "a side is a sentence of a held-out set, in whatever spelling",
-    Rule.HELD_OUT_INSIDE: "a side contains such a sentence of 8 or more words, or 13 words in a row of one",
-    Rule.NEAR_HELD_OUT: "80% of a side's runs of five words are in held-out sets",
-    Rule.IDENTICAL: "both sides are the same: nothing is translated",
-    Rule.SHORT: "a side has fewer words than the least number",
-    Rule.LONG: "a side has more words than the greatest number",
-    Rule.LETTERS: "too few of a side's characters are letters: tables, codes, votes",
-    Rule.NUMBERS: "a number stands on one side alone",
-    Rule.LANGUAGE: "a side is in another language",
-    Rule.DUPLICATE: "the pair occurred before, in whatever spelling",
-    Rule.LENGTHS: "the lengths of the sides differ more than translations of this corpus do",
-    Rule.LOOSE: "few words of one side have a translation on the other",
-}
+_TABLE = tomllib.loads(Path(__file__).with_name("clean_rules.toml").read_text(encoding="utf-8"))
+REASONS = {Rule[name]: reason for name, reason in _TABLE.items()}
 
 
 @dataclass(frozen=True)

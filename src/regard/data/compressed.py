@@ -87,12 +87,7 @@ def _zstandard() -> Any:
 
 
 # How to open a file of this suffix; called like `open`, also with an open file in place of its name.
-COMPRESSED: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
-    ".zst": _open_zstd,
-}
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": _open_zstd}
 MEMBERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(gzip.compress, compresslevel=6, mtime=0),
     ".xz": lzma.compress,

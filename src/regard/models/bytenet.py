@@ -33,7 +33,7 @@ from regard.batch import PAD, Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -69,14 +69,7 @@ class ByteNetConfig:
         return int(2 ** (layer % self.dilations))
 
 
-# bytenet is the paper's English–German translator (section 6): 30 and 30 blocks in sets of five with dilations 1 to 16,
-# kernel 3, d = 800, a = 1.20, b = 0, characters. The paper states no count of parameters. tensor2tensor's bytenet_base
-# is another, smaller net: 4 times 4 convolutions of 768 a side.
-PRESETS = {
-    "tiny": ByteNetConfig(width=96, encoder_layers=5, decoder_layers=5),
-    "small": ByteNetConfig(),
-    "bytenet": ByteNetConfig(width=800, encoder_layers=30, decoder_layers=30, dropout=0.0, tie="none"),
-}
+PRESETS = read_presets(ByteNetConfig, "bytenet")
 
 Length = TypeVar("Length", int, Tensor)  # one length, or those of a batch
 

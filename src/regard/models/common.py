@@ -1,4 +1,4 @@
-"""What several architectures share: checks of their configurations, tied embeddings, and encoding by length.
+"""What several architectures share: presets, checks of their configurations, tied embeddings, encoding by length.
 
     B sentences   S source tokens of the longest   D width
 
@@ -8,8 +8,10 @@ padding: there the time of an encoder is that of its matrix products, and those 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +24,13 @@ MOST_LAYERS = 1000
 LARGEST = 2**20  # of any other size
 LEAST_SHARE = 0.85  # of the longest sentence of a bucket that its shortest has
 LEAST_TOKENS = 256  # of a bucket: products of fewer rows are slower for each row
+Config = TypeVar("Config")
+_PRESETS = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+
+
+def read_presets(config: type[Config], architecture: str) -> dict[str, Config]:
+    """The presets of an architecture by name, from `presets.toml`."""
+    return {name: config(**values) for name, values in _PRESETS[architecture].items()}
 
 
 def check_sizes(config: Any, *names: str, least: int = 1) -> None:

@@ -37,7 +37,7 @@ from regard.layers.positions import learned
 from regard.layers.scores import weighted_mean
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
 
 
@@ -59,19 +59,7 @@ class ConvS2SConfig:
         check_shares(self, "dropout")
 
 
-# The paper's translation models share no embeddings and normalize their weights. For WMT 2016 English–Romanian it has
-# 20 layers of 512 on each side, and convs2s-20 is that model (fairseq's fconv_wmt_en_ro). For WMT 2014 English–German
-# it has 15, ten of 512, three of 768, two of 2,048 with a kernel of 1 (fairseq's fconv_wmt_en_de: nine of 512, four of
-# 1,024, two of 2,048, embeddings of 768); convs2s has its depth, but all layers are 512 wide, so that one equation
-# serves them all.
-PRESETS = {
-    "tiny": ConvS2SConfig(width=128, embedding=128, encoder_layers=3, decoder_layers=3, max_positions=256),
-    "small": ConvS2SConfig(),
-    "convs2s": ConvS2SConfig(
-        width=512, embedding=512, encoder_layers=15, decoder_layers=15, tie="none", weight_norm=True
-    ),
-}
-PRESETS["convs2s-20"] = replace(PRESETS["convs2s"], encoder_layers=20, decoder_layers=20)
+PRESETS = read_presets(ConvS2SConfig, "convs2s")
 
 HALF = math.sqrt(0.5)  # keeps the variance of the sum of two values of equal variance
 

@@ -39,7 +39,7 @@ from torch import Tensor, nn
 from regard.config import key, require
 from regard.layers.recurrent import Recurrent
 from regard.models.base import Memory
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.gnmt import Attentive, AttentiveDecoded, AttentiveLSTM, AttentiveOutput, AttentiveState
 
 
@@ -66,14 +66,7 @@ class DeepAttConfig:
         return 5 * self.width // 2
 
 
-# "deep-att" has the sizes of the paper's WMT'14 English–French model, 16 layers deep: 9 in each column and 7 in the
-# decoder, of 512 cells, with words of 256 numbers, a memory of 1280 and dropout 0.1. It is approximate where the paper
-# was simplified, and the width of the readout is ours. The paper states no count of parameters.
-PRESETS = {
-    "tiny": DeepAttConfig(width=64, embedding=96, encoder_layers=3, decoder_layers=3),
-    "small": DeepAttConfig(width=160, embedding=160, encoder_layers=5, decoder_layers=4),
-    "deep-att": DeepAttConfig(width=512, embedding=256, encoder_layers=9, decoder_layers=7, tie="none"),
-}
+PRESETS = read_presets(DeepAttConfig, "deep-att")
 
 
 def reverse(x: Tensor, mask: Tensor) -> Tensor:

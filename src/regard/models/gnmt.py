@@ -35,7 +35,7 @@ from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -57,15 +57,7 @@ class GNMTConfig:
         check_shares(self, "dropout")
 
 
-# "gnmt" is the paper's WMT'14 English–French model: 8 + 8 layers of 1024, dropout 0.2 (0.3 for English–German), nothing
-# shared. With 32,000 pieces a side it has 281 million parameters and multiplies 215 million times a step of both sides;
-# Shazeer et al. 2017 (table 2) say 278 and 214 million. The 8 layers of tensorflow/nmt are of the same sizes, but its
-# score is normalized and the encoder's last state goes into the decoder, which starts from zeros here.
-PRESETS = {
-    "tiny": GNMTConfig(width=96, layers=3),
-    "small": GNMTConfig(width=256, layers=4),
-    "gnmt": GNMTConfig(width=1024, layers=8, output_context=False, tie="none"),
-}
+PRESETS = read_presets(GNMTConfig, "gnmt")
 
 
 # ── the layer that runs step by step ────────────────────────────────────────────────────────────────────────────────

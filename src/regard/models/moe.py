@@ -31,7 +31,7 @@ from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -65,19 +65,7 @@ class MoeConfig:
         check_shares(self, "dropout")
 
 
-# The paper's sizes (section 5.3 and appendix E): 3 + 2 LSTMs of 2048 cells projected to 512, two mixtures, experts of 2
-# million parameters, 4 of them for a token, 32,000 shared pieces. moe has its flat mixtures of 32 experts. moe-2048 has
-# as many as its largest, which there are reached in two levels, 2 of the groups and then 2 within each, and here at
-# once: 8.7 billion parameters as in its table 2, and 81 million multiplications a step where it says 85, for the first
-# layer's two directions are half as wide here. The dropout is an approximation.
-PRESETS = {
-    "tiny": MoeConfig(width=128, cells=128, inner=192, experts=4),
-    "small": MoeConfig(),
-    "moe": MoeConfig(
-        width=512, cells=2048, inner=2048, encoder_layers=3, decoder_layers=2, experts=32, expert_choice=4, dropout=0.4
-    ),
-}
-PRESETS["moe-2048"] = replace(PRESETS["moe"], experts=2048)
+PRESETS = read_presets(MoeConfig, "moe")
 
 
 @dataclass(frozen=True)

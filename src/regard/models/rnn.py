@@ -26,7 +26,7 @@ from regard.batch import Batch
 from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, repeat_rows
 
 
@@ -47,13 +47,7 @@ class RnnConfig:
         check_ties(self.tie, self.embedding, self.width)
 
 
-# sutskever: 4 layers of 1000 cells and embeddings of 1000 (section 3.4), 384 million parameters with the paper's two
-# vocabularies. tiny and small are ours.
-PRESETS = {
-    "tiny": RnnConfig(width=160, layers=1, embedding=160),
-    "small": RnnConfig(width=384, layers=2, embedding=384),
-    "sutskever": RnnConfig(width=1000, layers=4, embedding=1000, dropout=0.0, reverse_source=True, tie="none"),
-}
+PRESETS = read_presets(RnnConfig, "rnn")
 
 
 def reading_order(mask: Tensor) -> Tensor:

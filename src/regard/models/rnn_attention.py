@@ -41,7 +41,7 @@ from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
 
 
@@ -106,45 +106,7 @@ class RnnAttentionConfig:
         return self.encoder_width * (2 if self.bidirectional else 1)
 
 
-# bahdanau: RNNsearch-50 (appendix A.2.3 and B: 1000 units each way, embeddings of 620, alignment of 1000), but for its
-# readout (here ŝ of 1000, there a maxout of 500) and its start (here from both ends of the source, there from one).
-# notes: equations 4 to 8 of the notes; the sizes are ours, as are those of tiny and small.
-PRESETS = {
-    "tiny": RnnAttentionConfig(
-        width=160, encoder_width=80, encoder_layers=1, decoder_layers=1, embedding=160, alignment=160
-    ),
-    "small": RnnAttentionConfig(
-        width=384, encoder_width=192, encoder_layers=2, decoder_layers=2, embedding=384, alignment=384
-    ),
-    "bahdanau": RnnAttentionConfig(
-        cell="gru",
-        width=1000,
-        encoder_width=1000,
-        encoder_layers=1,
-        decoder_layers=1,
-        embedding=620,
-        alignment=1000,
-        attend="before",
-        dropout=0.0,
-        tie="none",
-    ),
-    "notes": RnnAttentionConfig(
-        cell="tanh",
-        width=384,
-        encoder_width=384,
-        encoder_layers=1,
-        bidirectional=False,
-        start="end",
-        decoder_layers=1,
-        embedding=384,
-        alignment=384,
-        attend="before",
-        readout="state",
-        biases=False,
-        dropout=0.0,
-        tie="none",
-    ),
-}
+PRESETS = read_presets(RnnAttentionConfig, "rnn-attention")
 
 
 @dataclass(frozen=True)

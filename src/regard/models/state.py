@@ -64,25 +64,23 @@ class BatchState:
     def select(self, rows: Tensor) -> Self:
         """Row i becomes this state's row `rows[i]`. With several rows of a sentence, they change places within it."""
         moved = ("row",) if self.beams > 1 else ("row", "sentence")
-        changed: dict[str, Any] = {}
-        for name, field_axis in self._fields():
-            value = getattr(self, name)
-            if field_axis.owner == "inner":
-                changed[name] = _each_state(value, lambda state: state.select(rows))
-            elif field_axis.owner in moved:
-                changed[name] = select_index(value, rows, field_axis.axis)
-        return replace(self, **changed)
+        return self._map(
+            lambda state: state.select(rows),
+            lambda value, axis: select_index(value, rows, axis.axis) if axis.owner in moved else value,
+        )
 
     def keep(self, sentences: Tensor) -> Self:
         """The given sentences, in this order, each with all its rows."""
         rows = rows_of(sentences, self.beams)
-        changed: dict[str, Any] = {}
-        for name, field_axis in self._fields():
-            value = getattr(self, name)
-            if field_axis.owner == "inner":
-                changed[name] = _each_state(value, lambda state: state.keep(sentences))
-            else:
-                changed[name] = select_index(value, rows if field_axis.owner == "row" else sentences, field_axis.axis)
+        return self._map(
+            lambda state: state.keep(sentences),
+            lambda value, axis: select_index(value, rows if axis.owner == "row" else sentences, axis.axis),
+        )
+
+    def _map(self, inner: Callable[[Any], Any], own: Callable[[Any, FieldAxis], Any]) -> Self:
+        """`inner` of the states within this one, `own` of every other field."""
+        values = [(name, getattr(self, name), axis) for name, axis in self._fields()]
+        changed = {n: _each_state(v, inner) if axis.owner == "inner" else own(v, axis) for n, v, axis in values}
         return replace(self, **changed)
 
     def join(self, other: Self) -> Self:

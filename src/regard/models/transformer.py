@@ -28,7 +28,7 @@ from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
-from regard.models.common import encode_by_length, tie_embeddings
+from regard.models.common import encode_by_length, read_presets, tie_embeddings
 from regard.models.state import BatchState, map_tensors, per_row, per_sentence, repeat_rows
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
@@ -36,15 +36,7 @@ from regard.models.transformer_layers import DecoderLayer, EncoderLayer, Transfo
 BIAS_COLUMNS = 8  # of states and output matrix where there is a bias: a width that GPUs multiply well
 
 
-# base and big are the paper's, post-norm; the small ones are pre-norm, which learnt faster here (docs/log.md).
-PRESETS = {
-    "tiny": TransformerConfig(width=128, heads=4, inner=512, encoder_layers=2, decoder_layers=2),
-    "small": TransformerConfig(width=256, heads=4, inner=1024, encoder_layers=3, decoder_layers=3),
-    "base": TransformerConfig(width=512, heads=8, inner=2048, encoder_layers=6, decoder_layers=6, norm="post"),
-    "big": TransformerConfig(
-        width=1024, heads=16, inner=4096, encoder_layers=6, decoder_layers=6, norm="post", dropout=0.3
-    ),
-}
+PRESETS = read_presets(TransformerConfig, "transformer")
 
 
 class Decoded(NamedTuple):

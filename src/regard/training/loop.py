@@ -195,13 +195,7 @@ def save(job: Job, log: RunLog, bleu: BleuScore | None) -> None:
     log.flush()
     job.progress.threads = torch.get_num_threads()
     save_checkpoint(
-        job.folder.path,
-        job.progress,
-        job.recipe,
-        job.data.fingerprint,
-        job.update.optimizer,
-        job.average,
-        job.group,
+        job.folder.path, job.progress, job.recipe, job.data.fingerprint, job.update.optimizer, job.average, job.group
     )
     save_last(job, bleu)
 

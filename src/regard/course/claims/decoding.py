@@ -11,15 +11,8 @@ import torch
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
-from regard.course.claims.experiment import (
-    BASE,
-    LONGEST,
-    ClaimResult,
-    ExperimentSetup,
-    judge,
-    over_seeds,
-    untrained_model,
-)
+from regard.course.claims import experiment
+from regard.course.claims.experiment import BASE, ClaimResult, ExperimentSetup, judge, over_seeds
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
 from regard.translation.options import AS_LINES
@@ -36,7 +29,7 @@ def test_beam(setup: ExperimentSetup) -> ClaimResult:
     def search(bundle: Bundle) -> list[dict[str, Any]]:
         found = []
         for beam in (1, BEAM):
-            translator, began = Translator(bundle, DecodeConfig(beam), LONGEST), time.process_time()
+            translator, began = Translator(bundle, DecodeConfig(beam), experiment.LONGEST), time.process_time()
             translations = translator.translate([example.src for example in examples], **AS_LINES)
             found.append(
                 {
@@ -95,7 +88,7 @@ def _least(work: Callable[[], Any], tries: int = 5) -> float:
 def test_parallel(setup: ExperimentSetup) -> ClaimResult:
     rows, at = [], {}
     for name in ("transformer", "rnn-attention"):
-        model = untrained_model(name, 2400, seed=1).eval()
+        model = experiment.untrained_model(name, 2400, seed=1).eval()
         for length in LENGTHS:
             together, apart = seconds(model, length)
             at[name, length] = apart / together
@@ -103,9 +96,5 @@ def test_parallel(setup: ExperimentSetup) -> ClaimResult:
     ratios = [at["transformer", length] for length in LENGTHS]
     passed = ratios[-1] >= 2 and ratios[-1] > ratios[0]
     figure = "; ".join(f"{length} tokens: {at['transformer', length]:.1f} times as long" for length in LENGTHS)
-    remark = (
-        "CPU seconds, the least of five tries. On one core nothing runs at the same time: what is saved is the cost of "
-        "many small products."
-    )
     header = ["model", "tokens", "at once, ms", "step by step, ms", "factor"]
-    return ClaimResult(judge(passed), f"step by step takes, for {figure}", header, rows, remark)
+    return ClaimResult(judge(passed), f"step by step takes, for {figure}", header, rows)

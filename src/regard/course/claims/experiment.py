@@ -168,14 +168,9 @@ class ExperimentSetup:
             warmup=max(1, steps // 10), eval_every=steps // spec.assessed,
             save_every=max(1, steps // 4), seed=seed, device="cpu",
         )  # fmt: skip
-        vocabulary = TextConfig(vocab_size=800 if self.quick else 2400)
+        text = TextConfig(vocab_size=800 if self.quick else 2400)
         return Recipe(
-            data=data,
-            text=vocabulary,
-            architecture=spec.architecture,
-            model=model,
-            train=learning,
-            decode=DecodeConfig(beam=1),
+            data=data, text=text, architecture=spec.architecture, model=model, train=learning, decode=DecodeConfig(1)
         )
 
     @contextmanager

@@ -48,8 +48,7 @@ def test_additive(setup: ExperimentSetup) -> ClaimResult:
     vector = (w1 @ torch.tensor([1.0, 2.0]) + w2 @ torch.tensor([0.5, 1.0])).tanh().tolist()
     nearest = min(ANSWERS, key=lambda answer: max(abs(a - b) for a, b in zip(answer, vector, strict=True)))
     found = compared(nearest, vector, 3, "tanh(W₁h + W₂s)")
-    remark = "It is a vector, where an alignment score must be one number: vᵀ tanh(W₁h + W₂s). The notes leave out v."
-    return replace(found, figure=f"{found.figure}; the nearest of the four answers is printed here", remark=remark)
+    return replace(found, figure=f"{found.figure}; the nearest of the four answers is printed here")
 
 
 def test_bigrams(setup: ExperimentSetup) -> ClaimResult:
@@ -83,8 +82,7 @@ def test_filter(setup: ExperimentSetup) -> ClaimResult:
     found = compared([1, 1, 1, 1], [sum(row) for row in FILTER], 2, "sums of rows")
     gap = math.log(0.995 / (0.005 / 3))  # 1.00 is at least 0.995, so the other three share 0.005
     remark = (
-        "A softmax of finite scores gives no exact 0. A row printed as 1.00, 0.00, 0.00, 0.00 needs a first score "
-        "that is "
-        f"{gap:.1f} above the others, or more; or a mask."
+        "A softmax of finite scores gives no exact 0. A row printed as 1.00, 0.00, 0.00, 0.00 needs a first score that "
+        f"is {gap:.1f} above the others, or more; or a mask."
     )
     return replace(found, remark=remark)

@@ -5,41 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from regard.config import nearest
-from regard.course.claims import bleu_limits, decoding, learning, printed_figures, rnn, transformer
 from regard.course.claims.experiment import ClaimResult, ExperimentSetup, JsonCache, read_data
 from regard.errors import InputError, RunError
 
 Experiment = Callable[[ExperimentSetup], ClaimResult]
-EXPERIMENTS: dict[str, Experiment] = {
-    "scaling": transformer.test_saturation,
-    "scaling-learning": transformer.test_training,
-    "equivariant": transformer.test_equivariance,
-    "positions": transformer.test_positions,
-    "mask": transformer.test_mask,
-    "heads": transformer.test_heads,
-    "bottleneck": rnn.test_lengths,
-    "gradient": rnn.test_gradient,
-    "exploding": rnn.test_exploding,
-    "training-steps": learning.test_steps,
-    "parallel-training": learning.test_speed,
-    "beam": decoding.test_beam,
-    "parallel": decoding.test_parallel,
-    "interpretability": transformer.test_interpretability,
-    "bleu-synonyms": bleu_limits.test_synonyms,
-    "bleu-order": bleu_limits.test_order,
-    "bleu-judgement": bleu_limits.test_judgement,
-    "notes-softmax": printed_figures.test_softmax,
-    "notes-softmax-exercise": printed_figures.test_small_softmax,
-    "notes-additive": printed_figures.test_additive,
-    "notes-bigrams": printed_figures.test_bigrams,
-    "notes-trigrams": printed_figures.test_trigrams,
-    "notes-retrieval": printed_figures.test_retrieval,
-    "notes-filter": printed_figures.test_filter,
-}
 
 
 @dataclass(frozen=True)
@@ -51,9 +25,16 @@ class Claim:
     statement: str
     experiment: str  # what is done
     criterion: str  # for "shown"
+    remark: str = ""  # other observations, where they do not depend on the result
 
 
-ALL = tuple(Claim(name, EXPERIMENTS[name], **texts) for name, texts in read_data("claims.toml").items())
+def _claim(name: str, test: str, **texts: str) -> Claim:
+    """A claim of `claims.toml`; `test` is the module of this folder and the function in it."""
+    module, function = test.split(".")
+    return Claim(name, getattr(import_module(f"regard.course.claims.{module}"), function), **texts)
+
+
+ALL = tuple(_claim(name, **texts) for name, texts in read_data("claims.toml").items())
 
 
 @dataclass(frozen=True)
@@ -85,7 +66,8 @@ def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[
             tell(f"{claim.name}: {claim.statement}")
             began = time.monotonic()
             result = claim.test(setup)
-            return {"seconds": round(time.monotonic() - began, 1), "finding": asdict(result)}
+            finding = asdict(replace(result, remark=result.remark or claim.remark))
+            return {"seconds": round(time.monotonic() - began, 1), "finding": finding}
 
         stored = done.get(claim.name, test)
         tested.append(TestedClaim(claim, ClaimResult(**stored["finding"]), stored["seconds"]))

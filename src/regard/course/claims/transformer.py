@@ -21,17 +21,9 @@ import numpy as np
 import torch
 
 from regard.bundle.bundle import Bundle
+from regard.course.claims import experiment
 from regard.course.claims.ablations import ABLATIONS
-from regard.course.claims.experiment import (
-    BASE,
-    ClaimResult,
-    ExperimentSetup,
-    ModelSpec,
-    judge,
-    over_seeds,
-    translations_of,
-    untrained_model,
-)
+from regard.course.claims.experiment import BASE, ClaimResult, ExperimentSetup, ModelSpec, judge, over_seeds
 from regard.course.rules.translate import translate
 from regard.errors import RunError
 from regard.explain.evidence import evidence
@@ -77,10 +69,7 @@ def test_saturation(setup: ExperimentSetup) -> ClaimResult:
         f"{mean['gradient scaled']:.3f}"
     )
     header = ["d_k", "variance of q·k", "entropy, ÷√d_k", "derivative, ÷√d_k", "entropy, raw", "derivative, raw"]
-    remark = (
-        "The derivative is the largest for weights on two keys, so at small d_k raw scores have more of it, not less."
-    )
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)
 
 
 def test_training(setup: ExperimentSetup) -> ClaimResult:
@@ -130,7 +119,7 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
     for spec in (BASE, NO_POSITIONS):
 
         def translated(bundle: Bundle) -> list[str]:
-            return translations_of(bundle, sources)
+            return experiment.translations_of(bundle, sources)
 
         bleus[spec.name] = [setup.bleu(spec, seed) for seed in setup.seeds]
         both_right[spec.name] = []
@@ -151,18 +140,14 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
         f"{over_seeds(bleus[NO_POSITIONS.name])}, lower by {over_seeds(lower)}"
     )
     header = ["model", "seed", "BLEU", "sentences right", "both orders right", "both translated alike"]
-    remark = (
-        "Most sentences of the grammar make sense in one order only, and a decoder with a mask still knows the order "
-        "of its own words: likely why BLEU does not fall further."
-    )
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)
 
 
 @torch.inference_mode()
 def order_difference(seed: int, ablation: str, tokens: int = 12, orders: int = 20) -> float:
     """The largest difference, in double precision, between the encoder's states of a sentence whose words change places
     and the states of the sentence as it was, whose rows change places. A fresh model; states have the size of 1."""
-    model = untrained_model("transformer", 500, seed).eval().double()
+    model = experiment.untrained_model("transformer", 500, seed).eval().double()
     words = torch.randint(3, 500, (1, tokens))
     mask = torch.ones_like(words, dtype=torch.bool)
     with ABLATIONS[ablation]():
@@ -180,13 +165,8 @@ def test_equivariance(setup: ExperimentSetup) -> ClaimResult:
     with_sinusoids = over_seeds(usual, "{:.2f}")
     figure = f"largest difference of a state {max(without):.0e} without positions, {with_sinusoids} with sinusoids"
     rows = [["without positions", *(f"{x:.1e}" for x in without)], ["sinusoids", *(f"{x:.2f}" for x in usual)]]
-    remark = (
-        "Exactly but for rounding: sums over the words are taken in another order. The decoder can then see which "
-        "words "
-        "there are, and nothing of their order."
-    )
     passed = max(without) < 1e-12 and min(usual) > 0.1
-    return ClaimResult(judge(passed), figure, ["encoder", *(f"seed {seed}" for seed in setup.seeds)], rows, remark)
+    return ClaimResult(judge(passed), figure, ["encoder", *(f"seed {seed}" for seed in setup.seeds)], rows)
 
 
 # ------------------------------------------------------------------------------------------------ the causal mask
@@ -259,6 +239,5 @@ def test_interpretability(setup: ExperimentSetup) -> ClaimResult:
     passed = all(rho >= 0.5 and same >= 0.8 for rho, same in agreements)
     rhos, sames = zip(*agreements, strict=True)
     figure = f"ρ {over_seeds(rhos, '{:.2f}')}, the same word first for {over_seeds(sames, '{:.0%}')} of target words"
-    remark = "Cross-attention of the last layer, the mean of its heads, which is what is shown without a choice by AER."
     header = ["map", "seed", "Spearman ρ against Δ log p", "same source word first"]
-    return ClaimResult(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows)

@@ -13,16 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.config import build
-from regard.course.compare.entrants import (
-    BASELINES,
-    ENSEMBLE,
-    Entrant,
-    EntrantName,
-    NeuralSystem,
-    TrainingRun,
-    check_names,
-    read_name,
-)
+from regard.course.compare import entrants
+from regard.course.compare.entrants import Entrant, EntrantName, NeuralSystem, TrainingRun
 from regard.errors import InputError
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.recipe import Recipe
@@ -97,9 +89,9 @@ def plan(settings: SharedSettings, models: Sequence[str]) -> list[Entrant]:
         raise InputError(f"seeds must be 1 or more, but is {settings.seeds}")
     if not models:
         raise InputError(f"models is empty; give names, for example {','.join(DEFAULT_MODELS)}", parameter="models")
-    names = [read_name(model) for model in models]
+    names = [entrants.read_name(model) for model in models]
     shared = recipe_from_tables({k: table for k, table in settings.tables.items() if k not in ("model", "reward")})
-    check_names(names, settings.seeds, shared.text.unit)
+    entrants.check_names(names, settings.seeds, shared.text.unit)
     if shared.train.start_from is not None:
         raise InputError(
             f"a comparison trains every model from scratch, but train.start_from is {shared.train.start_from}"
@@ -118,9 +110,9 @@ def entrants_of(
         system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
         return Entrant(name.text, seed, members[0].recipe, system, settings.runs / folder)
 
-    if name.text in BASELINES:
+    if name.text in entrants.BASELINES:
         return [Entrant(name.text, None, Recipe(data=shared.data), None, settings.runs / name.text)]
-    if name.text == ENSEMBLE:
+    if name.text == entrants.ENSEMBLE:
         plain = [training_run(other, 1, settings) for other in names if other.is_neural and not other.additions]
         return [one(plain, None, "+".join(["ensemble.of", *(member.folder.name for member in plain)]))]
     seeds = [training_run(name, seed, settings) for seed in range(1, settings.seeds + 1)]

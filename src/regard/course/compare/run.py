@@ -19,19 +19,9 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.config import differences
+from regard.course.compare import learn
 from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
-from regard.course.compare.learn import (
-    LEARNT,
-    PHRASES,
-    WORDS,
-    LearningCost,
-    data_fingerprint,
-    learn_phrases,
-    learn_run,
-    learn_token_lexicon,
-    learn_words,
-    recipe_file,
-)
+from regard.course.compare.learn import LearningCost
 from regard.course.phrases.phrase_based import PhraseBased
 from regard.course.word_based import WordBased
 from regard.data.config import DataConfig
@@ -136,7 +126,7 @@ class Comparison:
     def _texts(self, entrant: Entrant) -> dict[str, str | None]:
         """Fingerprints of the text that a result depends on."""
         test = hashlib.blake2b(repr((self.test.sources, self.test.references)).encode(), digest_size=12).hexdigest()
-        return {"test text": test, "training data": data_fingerprint(entrant.recipe.data)}
+        return {"test text": test, "training data": learn.data_fingerprint(entrant.recipe.data)}
 
     def _run(self, entrant: Entrant) -> EntrantResult:
         if entrant.system is not None:
@@ -149,11 +139,11 @@ class Comparison:
             return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
         translator: WordBased | PhraseBased
         if entrant.name == "ibm":
-            cost = learn_words(entrant.recipe.data, entrant.folder)
-            translator = WordBased.load(entrant.folder / WORDS)
+            cost = learn.learn_words(entrant.recipe.data, entrant.folder)
+            translator = WordBased.load(entrant.folder / learn.WORDS)
         else:
-            cost = learn_phrases(entrant.recipe.data, entrant.folder)
-            translator = PhraseBased.load(entrant.folder / PHRASES)
+            cost = learn.learn_phrases(entrant.recipe.data, entrant.folder)
+            translator = PhraseBased.load(entrant.folder / learn.PHRASES)
         began = time.monotonic()
         return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
 
@@ -166,7 +156,7 @@ class Comparison:
         cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
         if "lexicon" in additions or "posunk" in additions:
             shared = entrant.folder.with_name("lexicon")
-            learning = learn_token_lexicon(entrant.recipe.data, runs[0].folder, shared)
+            learning = learn.learn_token_lexicon(entrant.recipe.data, runs[0].folder, shared)
             translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
             cost = replace(cost, aligning=learning.seconds)
         translator.rule_system = self.rules
@@ -192,9 +182,9 @@ class Comparison:
         )
 
     def _train(self, run: TrainingRun, entrant: Entrant) -> LearningCost:
-        if run.folder != entrant.folder and not (run.folder / LEARNT).exists():
+        if run.folder != entrant.folder and not (run.folder / learn.LEARNT).exists():
             self.console.print(f"{entrant.name} needs {run.name}, seed {run.seed}", highlight=False)
-        return learn_run(run)
+        return learn.learn_run(run)
 
     def _note(self, system: NeuralSystem, costs: Mapping[Path, LearningCost]) -> str:
         parts = []
@@ -212,7 +202,7 @@ def check_recipes(entrant: Entrant) -> None:
     """A folder that exists must have been made with the same recipe."""
     runs = entrant.system.runs() if entrant.system is not None else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
-        stored = recipe_file(folder)
+        stored = learn.recipe_file(folder)
         if not (folder.exists() and stored.exists()):
             continue
         before = recipe_from_tables(tomllib.loads(stored.read_text(encoding="utf-8")))
@@ -229,7 +219,7 @@ def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | Non
     """Write the result of an entrant, with its recipe, into its folder."""
     entrant.folder.mkdir(parents=True, exist_ok=True)
     recipe, text = entrant.recipe.to_toml(), json.dumps({**asdict(result), **texts}, ensure_ascii=False, indent=1)
-    write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
+    write_atomically(learn.recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
     write_atomically(entrant.folder / DONE, lambda path: path.write_text(text, encoding="utf-8"))
 
 

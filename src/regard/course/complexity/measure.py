@@ -35,15 +35,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.course.complexity.layers import (
-    CausalConvolution,
-    DilatedConvolution,
-    ProjectedSelfAttention,
-    Recurrence,
-    RestrictedSelfAttention,
-    SelfAttention,
-    TableLayer,
-)
+from regard.course.complexity import layers
+from regard.course.complexity.layers import TableLayer
 from regard.course.complexity.timing import Function, Growth, Sweep, growth, memory_kept, rising, sweep
 
 SMALL = 0.1  # scale of inputs: with large x·x/√d some weights are denormal numbers, which are a hundred times slower
@@ -173,11 +166,11 @@ class ComplexityReport:
 def builders(plan: MeasurementPlan) -> dict[str, Callable[[int], TableLayer]]:
     """How to build each layer at a given width."""
     return {
-        "self-attention": lambda _: SelfAttention(),
-        "self-attention, projected": ProjectedSelfAttention,
-        "recurrent": Recurrence,
-        "convolution": lambda width: CausalConvolution(width, plan.kernel),
-        "restricted self-attention": lambda _: RestrictedSelfAttention(plan.window),
+        "self-attention": lambda _: layers.SelfAttention(),
+        "self-attention, projected": layers.ProjectedSelfAttention,
+        "recurrent": layers.Recurrence,
+        "convolution": lambda width: layers.CausalConvolution(width, plan.kernel),
+        "restricted self-attention": lambda _: layers.RestrictedSelfAttention(plan.window),
     }
 
 
@@ -220,7 +213,7 @@ def _structure(
     layer = build(STRUCTURE_WIDTH).double()
     stacks: dict[str, TableLayer] = {"": layer}
     if name == "convolution":
-        stacks = {"plain": layer, "dilated": DilatedConvolution(STRUCTURE_WIDTH, plan.kernel).double()}
+        stacks = {"plain": layer, "dilated": layers.DilatedConvolution(STRUCTURE_WIDTH, plan.kernel).double()}
     lengths = plan.structure
     chain = growth(lengths, [sequential_operations(layer, n) for n in lengths], plan.kernel)
     return chain, {

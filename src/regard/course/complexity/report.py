@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 
 from regard.course.complexity.measure import ComplexityReport, LayerRow
 from regard.course.complexity.timing import Growth, Sweep
@@ -15,29 +16,6 @@ from regard.report.table import Table
 
 TITLE = "What a layer costs"
 TEXT_WIDTH = 100
-
-REMARKS = """
-The notes print two rows, self-attention and recurrent; their caption explains k and r, whose rows they leave out. All
-four are in Vaswani et al. 2017, table 1.
-
-n²·d is the equation alone: 4·n²·d FLOPs. The four projections of a real layer add 8·n·d², which is more as long as
-n < 2d, so for most sentences.
-
-log_k n holds for convolutions dilated k-fold from layer to layer. A stack of plain ones reaches k−1 positions further
-each time and needs (n−1)/(k−1) layers: the paper's text says O(n/k), its table does not.
-
-A neighbourhood of r around a position reaches (r−1)/2 to each side, so the path of restricted self-attention is
-2(n−1)/(r−1), twice n/r.
-
-Where a path is longer than 1, so many layers are needed, and the cost of one is to be taken as often. A recurrent layer
-walks its whole path in one.
-
-Sequential operations count a matrix product as one, as if there were processors enough for all of it at once.
-
-Time can rise faster than the operations where d×d matrices outgrow a cache, and slower where they are small.
-
-The table says nothing of memory. Written out, the equation holds n² weights; a fused kernel need not.
-"""
 
 
 def complexity_output(report: ComplexityReport) -> Output:
@@ -55,7 +33,8 @@ def complexity_output(report: ComplexityReport) -> Output:
 
 def remarks() -> list[str]:
     """Where the table is imprecise."""
-    return [" ".join(one.split()) for one in REMARKS.strip().split("\n\n")]
+    text = Path(__file__).with_name("remarks.txt").read_text(encoding="utf-8")
+    return [" ".join(one.split()) for one in text.strip().split("\n\n")]
 
 
 def tables(report: ComplexityReport) -> dict[str, Table]:

@@ -10,12 +10,4 @@ from regard.course.grammar.corpus import (
     write_corpus,
 )
 
-__all__ = [
-    "DEFAULT_SIZE",
-    "NOTES_EXAMPLES",
-    "Example",
-    "MinimalPair",
-    "Split",
-    "generate",
-    "write_corpus",
-]
+__all__ = ["DEFAULT_SIZE", "NOTES_EXAMPLES", "Example", "MinimalPair", "Split", "generate", "write_corpus"]

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from regard.course.grammar import adjectives, nouns, phrases, verbs
+from regard.course.grammar import adjectives, clauses, nouns, phrases, verbs
 from regard.course.grammar.adjectives import Adjective
-from regard.course.grammar.clauses import (
-    FUTURE,
-    PAST,
-    PRESENT,
-    PROGRESSIVE,
-    WAS_DOING,
-    Predicate,
-    clause,
-    repair_predicate,
-)
+from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Predicate, clause
 from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.nouns import Noun
 from regard.course.grammar.phrases import Phrase
@@ -193,7 +184,7 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
 
 def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> Pair:
     """The clause, with some probability with a time at its end or beginning."""
-    repair_predicate(who, p)
+    clauses.repair_predicate(who, p)
     time = time_expression(d, p, probability)
     if time is None:
         return clause(d, who, p)

@@ -13,6 +13,12 @@ from typing import Any
 
 WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
+
+def word_table(name: str) -> dict[str, Any]:
+    """A table of `words.toml` whose values are lists, as tuples."""
+    return {word: tuple(row) for word, row in WORDS[name].items()}
+
+
 # ------------------------------------------------------------------------------------------------ English
 
 _VOWELS = "aeiou"

@@ -10,6 +10,7 @@ from functools import cache
 
 from regard.course.grammar import adjectives, nouns
 from regard.course.grammar.adjectives import Adjective
+from regard.course.grammar.morphology import word_table
 from regard.course.grammar.nouns import Noun
 from regard.course.grammar.tokens import Draft, Pair, Tok
 
@@ -43,36 +44,14 @@ class Phrase:
         return self.noun is None or "person" in self.noun.kinds
 
 
-# English: French masculine, feminine, plural, and the masculine-looking form a feminine takes before a vowel
-POSSESSIVES: dict[str, tuple[str, str, str]] = {
-    "my": ("mon", "ma", "mes"),
-    "your": ("votre", "votre", "vos"),
-    "his": ("son", "sa", "ses"),
-    "her": ("son", "sa", "ses"),
-    "its": ("son", "sa", "ses"),
-    "our": ("notre", "notre", "nos"),
-    "their": ("leur", "leur", "leurs"),
-}
+# English: French masculine, feminine, plural
+POSSESSIVES: dict[str, tuple[str, str, str]] = word_table("possessives")
 PLURAL_ONLY = {"many": "beaucoup de", "several": "plusieurs", "two": "deux", "three": "trois"}
 
 # subject pronoun: French, feminine, plural, person, possessive
-SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = {
-    "I": ("je", False, False, 1, "my"),
-    "you": ("vous", False, True, 2, "your"),
-    "he": ("il", False, False, 3, "his"),
-    "she": ("elle", True, False, 3, "her"),
-    "we": ("nous", False, True, 1, "our"),
-    "they": ("ils", False, True, 3, "their"),
-}
+SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = word_table("subject_pronouns")
 # object pronoun: direct clitic, indirect clitic, feminine, plural
-OBJECTS: dict[str, tuple[str, str, bool, bool]] = {
-    "me": ("me", "me", False, False),
-    "him": ("le", "lui", False, False),
-    "her": ("la", "lui", True, False),
-    "us": ("nous", "nous", False, True),
-    "you": ("vous", "vous", False, False),
-    "them": ("les", "leur", False, True),
-}
+OBJECTS: dict[str, tuple[str, str, bool, bool]] = word_table("object_pronouns")
 
 
 def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> Pair:
@@ -118,13 +97,7 @@ def adjective(
     return Pair([Tok(adj.en, key)], [Tok(form, key, before_vowel)])
 
 
-def noun_phrase(
-    d: Draft,
-    noun: Noun,
-    det: str = "the",
-    plural: bool = False,
-    adj: Adjective | None = None,
-) -> Phrase:
+def noun_phrase(d: Draft, noun: Noun, det: str = "the", plural: bool = False, adj: Adjective | None = None) -> Phrase:
     """Determiner, adjective and noun in the order of each language."""
     key = (d.key(),)
     head_en = [Tok(w, key) for w in (noun.en_plural if plural else noun.en).split()]
@@ -233,14 +206,7 @@ def coordinated(d: Draft, first: Phrase, second: Phrase) -> Phrase:
 
 
 # preposition: French, and the kinds of noun that can follow it
-PREPOSITIONS: dict[str, tuple[str, str]] = {
-    "in": ("dans", "in"),
-    "on": ("sur", "on"),
-    "near": ("près de", "building tree river lake bridge door window gate"),
-    "behind": ("derrière", "building tree wall hedge door sofa"),
-    "in front of": ("devant", "building door mirror gate"),
-    "next to": ("à côté de", "building tree bench river door window"),
-}
+PREPOSITIONS: dict[str, tuple[str, str]] = word_table("prepositions")
 
 
 def place(d: Draft, preposition: str = "") -> Pair:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from regard.course.grammar import choices, nouns, phrases, verbs
 from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, Predicate, clause, question
+from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 
@@ -31,15 +32,7 @@ def motion(d: Draft) -> Pair:
     return choices.with_time(d, who, p)
 
 
-_DESCRIBED = (
-    "person",
-    "person",
-    "animal",
-    "vehicle furniture container clothing",
-    "way height building room",
-    "document thought",
-    "food stuff drink",
-)
+_DESCRIBED = ("person", "person", "animal", *WORDS["described_things"])
 
 
 def adjective_statement(d: Draft) -> Pair:

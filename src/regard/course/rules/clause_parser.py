@@ -23,26 +23,8 @@ from regard.course.grammar.clauses import FUTURE, PRESENT, Predicate
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 from regard.course.grammar.verbs import BE, Verb
-from regard.course.rules.english_words import (
-    ADJECTIVES,
-    COMPARATIVES,
-    DEGREES,
-    DESTINATIONS,
-    DETERMINERS,
-    FEELINGS,
-    GROUPS,
-    MANNER,
-    NOUNS,
-    PLACES,
-    SENSES,
-    TIMES,
-    VERB_FORMS,
-    VerbFeatures,
-    Words,
-    sense_of_bare_noun,
-    senses_fit,
-    verb_groups,
-)
+from regard.course.rules import english_words
+from regard.course.rules.english_words import ADJECTIVES, DEGREES, FEELINGS, SENSES, VerbFeatures, Words
 
 T = TypeVar("T")
 Parses = Iterator[tuple[T, Words]]  # each parse of a prefix, with the words that are left
@@ -84,21 +66,21 @@ class ClauseParser:
         if first in nouns.NAMES:
             owner = phrases.name(self.d, first)
             yield from self._owned(owner, words[1:]) if first != words[0] else [(owner, words[1:])]
-        if first in DETERMINERS:
-            det = DETERMINERS[first]
+        if first in english_words.DETERMINERS:
+            det = english_words.DETERMINERS[first]
             yield from self._headed("not a" if negated and det == "a" else det, words[1:])
         elif bare:
             yield from self._headed("all", words)
-        if words[:1] == ("the",) and words[1:2] and words[1] in GROUPS:
+        if words[:1] == ("the",) and words[1:2] and words[1] in english_words.GROUPS:
             the, key = (self.d.key(),), (self.d.key(),)
-            fr = [Tok("les", the, article=True), Tok(GROUPS[words[1]], key)]
+            fr = [Tok("les", the, article=True), Tok(english_words.GROUPS[words[1]], key)]
             yield Phrase([Tok("the", the), Tok(words[1], key)], fr, False, True, kind="group"), words[2:]
 
     def _headed(self, det: str, words: Words) -> Parses[Phrase]:
         described = [(ADJECTIVES[words[0]], words[1:])] if words and words[0] in ADJECTIVES else []
         for adj, rest in [*described, (None, words)]:
             form = rest[0].removesuffix("'s") if rest else ""
-            for noun, plural in NOUNS.get(form, ()):
+            for noun, plural in english_words.NOUNS.get(form, ()):
                 phrase = phrases.noun_phrase(self.d, noun, det, plural, adj)
                 if form != rest[0]:
                     yield from self._owned(phrase, rest[1:])
@@ -111,7 +93,7 @@ class ClauseParser:
                     yield phrase, rest[1:]
 
     def _owned(self, owner: Phrase, words: Words) -> Parses[Phrase]:
-        for noun, plural in NOUNS.get(words[0], ()) if words else ():
+        for noun, plural in english_words.NOUNS.get(words[0], ()) if words else ():
             if noun not in SENSES or owner.name in SENSES[noun].of:
                 yield phrases.possessed(self.d, noun, owner, True, plural), words[1:]
 
@@ -120,7 +102,7 @@ class ClauseParser:
         for one, rest in self.simple_phrase(words, negated, bare):
             if rest[:1] == ("and",):
                 for two, left in self.simple_phrase(rest[1:]):
-                    sense = sense_of_bare_noun(one)
+                    sense = english_words.sense_of_bare_noun(one)
                     if sense is None or two.name in sense.beside:
                         yield phrases.coordinated(self.d, one, two), left
             if rest[:1] in (("who",), ("that",)):
@@ -167,15 +149,15 @@ class ClauseParser:
     ) -> Parses[Predicate]:
         """Everything after the subject. With a `gap` the object is missing: it is the head of the relative clause."""
         window = words[:_LONGEST_GROUP]
-        for verb in dict.fromkeys([BE, *(v for word in window for v in VERB_FORMS.get(word, ()))]):
-            groups = verb_groups(verb, who.plural, who.person, question)
+        for verb in dict.fromkeys([BE, *(v for word in window for v in english_words.VERB_FORMS.get(word, ()))]):
+            groups = english_words.verb_groups(verb, who.plural, who.person, question)
             for length in range(len(window), 0, -1):
                 setting = groups.get(words[:length])
                 rest = words[length:]
                 if setting is None or (verb.particle and rest[:1] != (verb.particle,)):
                     continue
                 for p, left in self._complements(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
-                    for tail, end in self.tails(left, DESTINATIONS if verb in verbs.MOTION else {}):
+                    for tail, end in self.tails(left, english_words.DESTINATIONS if verb in verbs.MOTION else {}):
                         if not _needs_tail(p) or tail:
                             yield replace(p, tail=tail), end
 
@@ -187,7 +169,7 @@ class ClauseParser:
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
         if verb is BE:
             for (complement, quality, means), rest in self._being(who, words):
-                if senses_fit(who, p, quality):
+                if english_words.senses_fit(who, p, quality):
                     yield replace(p, verb=means, complement=complement), rest
         elif verb in verbs.THINKING:
             for inner, rest in self.clause(words[1:]) if words[:1] == ("that",) else ():
@@ -196,7 +178,7 @@ class ClauseParser:
             yield from self._giving(p, words)
         else:
             for full, rest in self._doing(p, words, refer, gap):
-                if senses_fit(who, full):
+                if english_words.senses_fit(who, full):
                     yield full, rest
 
     def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Parses[Predicate]:
@@ -236,7 +218,7 @@ class ClauseParser:
             same = self.d.words("as", "aussi")
             yield from self._compared(joined(same, self._agreeing(who, words[1])), "as", words[3:])
         for length in (1, 2):
-            adj = COMPARATIVES.get(words[:length])
+            adj = english_words.COMPARATIVES.get(words[:length])
             if adj is not None and words[length : length + 1] == ("than",):
                 more = Pair([Tok(w) for w in words[:length]], [Tok("plus"), *self._agreeing(who, adj.en).fr])
                 yield from self._compared(more, "than", words[length + 1 :])
@@ -251,7 +233,7 @@ class ClauseParser:
 
     def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Parses[list[Pair]]:
         """Any number of places, manners and times."""
-        for one, rest in self._tail(words, PLACES | towards):
+        for one, rest in self._tail(words, english_words.PLACES | towards):
             for more, left in self.tails(rest, towards):
                 yield [one, *more], left
         yield [], words
@@ -259,7 +241,7 @@ class ClauseParser:
     def _tail(self, words: Words, places: dict[Words, tuple[str, str]]) -> Parses[Pair]:
         for length in (3, 2, 1):
             head, rest = words[:length], words[length:]
-            fixed = TIMES.get(head) or MANNER.get(head)
+            fixed = english_words.TIMES.get(head) or english_words.MANNER.get(head)
             if fixed:
                 yield self.d.words(*fixed), rest
             if head in places:
