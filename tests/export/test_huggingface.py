@@ -143,6 +143,6 @@ def test_bad_requests(tmp_path: Path, call: Call) -> None:
         export_model(folder, "onnx")
     answer = call("export", folder, "--as", "huggingface", "--weights", "int8")
     assert "weights must be one of float32, float16, bfloat16 for huggingface" in answer.err
-    assert "never written to" in call("export", "--as", "huggingface").err
+    assert "nothing is written into a bundled model" in call("export", "--as", "huggingface").err
     assert call("export", folder, "--as", "huggingface").code == 0
     assert "is there already" in call("export", folder, "--as", "huggingface").err

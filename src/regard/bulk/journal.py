@@ -19,7 +19,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -46,6 +47,7 @@ WHOLE = ProcessShare()
 
 
 CHECKED_BYTES = 1 << 16  # bytes at the beginning and at the end of the input that are looked at
+POLL_SECONDS = 0.2  # seconds between two looks at the other processes
 IGNORED_OPTIONS = ("progress", "batch_tokens")  # options of `translate` that do not change a translation
 
 
@@ -263,6 +265,14 @@ class PartialOutput:
         journal.flush()
         os.fsync(journal.fileno())
 
+    def wait_for(self, rank: int) -> list[ChunkEntry]:
+        """The entries of a process of the same work, once it has ended its part."""
+        while True:
+            journal = read_journal(self.path("journal", rank))
+            if journal is not None and journal.ended and journal.identity == self.identity:
+                return journal.entries
+            time.sleep(POLL_SECONDS)
+
     def add(self, number: int, result: ChunkResult, lines: int) -> None:
         """Write a chunk, so that no kill can lose or double it."""
         try:
@@ -305,12 +315,3 @@ class PartialOutput:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
-    """The chunks of a file that end at these offsets."""
-    with path.open("rb") as file:
-        start = 0
-        for end in ends:
-            yield file.read(end - start)
-            start = end

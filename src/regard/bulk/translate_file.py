@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,16 +27,7 @@ from regard.bulk.chunks import (
     TranslationCounts,
     line_chunks,
 )
-from regard.bulk.journal import (
-    WHOLE,
-    ChunkEntry,
-    PartialOutput,
-    ProcessShare,
-    chunk_bytes,
-    input_identity,
-    read_journal,
-    work_identity,
-)
+from regard.bulk.journal import WHOLE, ChunkEntry, PartialOutput, ProcessShare, input_identity, work_identity
 from regard.bulk.rows import PLAIN, OutputForm, check_form
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
@@ -50,8 +40,6 @@ from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 if TYPE_CHECKING:
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
-
-POLL_SECONDS = 0.2  # seconds between two looks at the other processes
 
 # Chunks of the output, in order → the file of this name.
 Join = Callable[[Iterable[bytes], Path], None]
@@ -69,7 +57,7 @@ def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> 
     if part.share.world == 1 and not part.path("output").exists():  # killed after the renames
         part.remove()
         return part.tally
-    journals = [_wait_for(part, rank) for rank in range(part.share.world)]
+    journals = [part.wait_for(rank) for rank in range(part.share.world)]
     tally = TranslationCounts()
     for entry in sorted(entry for entries in journals for entry in entries):
         tally.join(TranslationCounts(**entry.tally))
@@ -101,13 +89,13 @@ def _place(
     sync_folder(to.parent)
 
 
-def _wait_for(part: PartialOutput, rank: int) -> list[ChunkEntry]:
-    """The journal of a process that has ended its work."""
-    while True:
-        journal = read_journal(part.path("journal", rank))
-        if journal is not None and journal.ended and journal.identity == part.identity:
-            return journal.entries
-        time.sleep(POLL_SECONDS)
+def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
+    """The chunks of a file that end at these offsets."""
+    with path.open("rb") as file:
+        start = 0
+        for end in ends:
+            yield file.read(end - start)
+            start = end
 
 
 MAX_WORKERS = 256

@@ -21,25 +21,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
+from regard.bundle import folder as places
 from regard.bundle.card import Card, DecodeConfig, load_card, read_card
-from regard.bundle.folder import (
-    CARD,
-    CHECKSUMS,
-    CONFIG,
-    SHARED,
-    TOKENIZER,
-    UPDATES,
-    WEIGHTS,
-    WORDS,
-    Storage,
-    find_bundle,
-    one_line,
-    part,
-    read_json,
-    verify,
-    write_checksums,
-    write_json,
-)
+from regard.bundle.folder import Storage, find_bundle, one_line, part, read_json, verify, write_checksums, write_json
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
@@ -144,10 +128,10 @@ class Bundle:
         from regard.bundle.tensors import write_model, write_tensors
 
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CHECKSUMS).unlink(missing_ok=True)
+        (folder / places.CHECKSUMS).unlink(missing_ok=True)
         if not beside:
-            write_atomically(folder / TOKENIZER, self.tokenizer.save)
-            write_model(folder / WEIGHTS, self.model, self.weights)
+            write_atomically(folder / places.TOKENIZER, self.tokenizer.save)
+            write_model(folder / places.WEIGHTS, self.model, self.weights)
         about = {
             "format": FORMAT,
             "architecture": self.architecture,
@@ -156,16 +140,16 @@ class Bundle:
             **({"tag": self.tag} if self.tag else {}),
             **({"beside": f"../{beside}"} if beside else {}),
         }
-        write_atomically(folder / CONFIG, lambda path: write_json(path, about))
+        write_atomically(folder / places.CONFIG, lambda path: write_json(path, about))
         if beside and updates:
-            write_tensors(folder / UPDATES, updates, self.weights)
+            write_tensors(folder / places.UPDATES, updates, self.weights)
         if self.known_words is not None:
-            self.known_words.save(folder / WORDS)
-        old = () if self.known_words is not None else (WORDS,)
-        for name in (*old, *(SHARED if beside else ()), *(() if beside and updates else (UPDATES,))):
+            self.known_words.save(folder / places.WORDS)
+        old = () if self.known_words is not None else (places.WORDS,)
+        for name in (*old, *(places.SHARED if beside else ()), *(() if beside and updates else (places.UPDATES,))):
             (folder / name).unlink(missing_ok=True)  # of what was stored here before
-        write_atomically(folder / CARD, lambda path: write_json(path, self.card))
-        write_checksums(folder, (*SHARED, UPDATES, WORDS))
+        write_atomically(folder / places.CARD, lambda path: write_json(path, self.card))
+        write_checksums(folder, (*places.SHARED, places.UPDATES, places.WORDS))
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
@@ -178,7 +162,7 @@ class Bundle:
     def read(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
         """The same without the model, which is loaded when it is first used."""
         folder = find_bundle(folder)
-        about, (card, known) = read_json(folder / CONFIG), load_card(folder)
+        about, (card, known) = read_json(folder / places.CONFIG), load_card(folder)
         if about.get("format") != FORMAT:
             found = one_line(repr(about.get("format")))
             raise BundleError(f"{folder} has bundle format {found}; this regard reads format {FORMAT}")
@@ -188,9 +172,11 @@ class Bundle:
             raise BundleError(f"{folder} has its weights as {found}; allowed: {allowed}")
         architecture, table = about.get("architecture"), about.get("config")
         if not isinstance(architecture, str) or not isinstance(table, Mapping):
-            raise BundleError(f'{folder / CONFIG} cannot be used: "architecture" must be text and "config" an object')
-        verify(part(folder, TOKENIZER))
-        tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
+            raise BundleError(
+                f'{folder / places.CONFIG} cannot be used: "architecture" must be text and "config" an object'
+            )
+        verify(part(folder, places.TOKENIZER))
+        tokenizer = with_tag(Tokenizer.load(part(folder, places.TOKENIZER)), about.get("tag"), folder)
 
         def load_model() -> ConfiguredModel:
             from regard.bundle.tensors import read_model
@@ -205,7 +191,7 @@ class Bundle:
 
 def read_words(folder: Path) -> KnownWords | None:
     """The words that a model knows, if they lie with it."""
-    path = folder / WORDS
+    path = folder / places.WORDS
     if not path.is_file():
         return None
     verify(path)

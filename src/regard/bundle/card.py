@@ -106,13 +106,8 @@ class DecodeConfig:
 
 MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
-MEASURED = (
-    *SCORES,
-    "attention_view",
-    "calibration",
-    "word_calibration",
-    "languages",
-)  # a tag before every source may change these
+# A tag before every source may change these.
+MEASURED = (*SCORES, "attention_view", "calibration", "word_calibration", "languages")
 
 
 @dataclass(frozen=True)
@@ -276,9 +271,7 @@ def _load_card(path: Path, size: int, changed: int) -> tuple[dict[str, Any], Car
 
 def _typed(value: Any, kind: Any, where: str) -> Any:
     """`value` as an instance of `kind`, entries of a table that `kind` does not name left out."""
-    if kind is Any:
-        return value
-    if isinstance(value, kind if isinstance(kind, type) and dataclasses.is_dataclass(kind) else ()):
+    if kind is Any or (isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, kind)):
         return value
     options = [option for option in get_args(kind) if option is not type(None)]
     if get_origin(kind) is types.UnionType and len(options) == 1:  # X | None
@@ -317,8 +310,8 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "dev BLEU": _score(known.dev_bleu),
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
-        "confidence": _calibration(known.calibration),
-        "of a word": _word_calibration(known.word_calibration),
+        "confidence": [_fitted(known.calibration)] if known.calibration.fitted else [],
+        "of a word": [f"that it stands in a reference, {_fitted(words)}"] if (words := known.word_calibration) else [],
         "alignment": _view(known.attention_view),
         "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],
@@ -330,16 +323,9 @@ def _score(found: StoredScore | None) -> list[str]:
     return [f"{found.score:.2f}  {found.signature}"] if found else []
 
 
-def _calibration(found: Calibration) -> list[str]:
+def _fitted(found: Calibration | WordCalibration) -> str:
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
-    return [f"fitted on {found.on}; calibration error {errors or 'not measured'}"] if found.fitted else []
-
-
-def _word_calibration(found: WordCalibration | None) -> list[str]:
-    if found is None:
-        return []
-    errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
-    return [f"that it stands in a reference, fitted on {found.on}; calibration error {errors or 'not measured'}"]
+    return f"fitted on {found.on}; calibration error {errors or 'not measured'}"
 
 
 def _view(found: StoredView | None) -> list[str]:

@@ -71,17 +71,12 @@ def look_up(name: str, endpoint: str | None = None) -> HubModel:
         raise InputError(
             f"{name} is not a Marian model: {endpoint} has no {', '.join(missing)} of it; regard reads those of OPUS-MT"
         )
-    commit = str(found.get("sha"))
+    commit = str(found.get("sha")) if COMMIT.fullmatch(str(found.get("sha"))) else "main"
     card = found.get("cardData")
     licence = card.get("license") if isinstance(card, Mapping) else None
     wanted = [*NEEDED, *([weights] if weights else []), *(file for file in FURTHER if file in files)]
-    return HubModel(
-        name,
-        endpoint,
-        commit if COMMIT.fullmatch(commit) else "main",
-        tuple(files[file] for file in wanted),
-        str(licence)[:100] if licence else None,
-    )
+    licence = str(licence)[:100] if licence else None
+    return HubModel(name, endpoint, commit, tuple(files[file] for file in wanted), licence)
 
 
 def _ask(name: str, endpoint: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
             bundle.card["languages"] = [bundle.card["languages"][0], tag_language(bundle.tokenizer.mark or "")]
         bundle.weights = weights
         bundle.save(work)
-    decode, tags = bundle.decode, bundle.tokenizer.config.tags
+    beam, penalty, tags = bundle.decode.beam, bundle.decode.length_penalty, bundle.tokenizer.config.tags
     lines = [
         f"{CLASS}: {bundle.model.parameter_count():,} parameters, written to {out} as {weights}",
         f"vocabulary: {bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
@@ -62,10 +62,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
     if tags:
         chosen = f", {bundle.tag} before every source" if tag else ", which a source must name"
         lines.append(f"target languages: {len(tags)} tags ({', '.join(tags[:3])}{', …' if tags[3:] else ''}){chosen}")
-    return [
-        *lines,
-        f"search: beam {decode.beam}, length penalty {decode.length_penalty:g}, in our form ((5 + length) / 6)^α",
-    ]
+    return [*lines, f"search: beam {beam}, length penalty {penalty:g}, in our form ((5 + length) / 6)^α"]
 
 
 def read_marian(folder: Path) -> Bundle:
@@ -137,9 +134,11 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -> None:
     """Raise unless these are the tensors of the configuration, in their shapes, and all are numbers."""
-    with torch.device("meta"):
-        model = make_shapes(sizes)
-    wanted = {pair.theirs: model[pair.ours] for pair in layer_pairs(sizes.model)}
+    from regard.models.transformer import Transformer
+
+    with torch.device("meta"):  # for its shapes; it takes no memory
+        ours = Transformer(sizes.model, sizes.source + 1, sizes.target + 1, sizes.shared).state_dict()
+    wanted = {pair.theirs: tuple(ours[pair.ours].shape) for pair in layer_pairs(sizes.model)}
     if missing := wanted.keys() - theirs.keys():
         raise InputError(f"{folder} does not fit: {min(missing)} is missing ({len(missing)} tensors in all)")
     width = sizes.model.width
@@ -164,14 +163,6 @@ def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -
     for name in POSITIONS:
         if name in theirs and not is_sinusoidal(theirs[name]):
             raise InputError(f"{folder}: {name} holds positions that are not Marian's sinusoids")
-
-
-def make_shapes(sizes: MarianSizes) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor of ours, by name; made on the meta device it takes no memory."""
-    from regard.models.transformer import Transformer
-
-    model = Transformer(sizes.model, sizes.source + 1, sizes.target + 1, sizes.shared)
-    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 
 def is_sinusoidal(table: Tensor) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
@@ -48,10 +48,7 @@ class MarianSizes:
 def read_sizes(folder: Path) -> MarianSizes:
     if not (folder / "config.json").is_file():
         raise InputError(f"{folder} has no config.json; give the folder of a model as Hugging Face stores it")
-    try:
-        found = read_json(folder / "config.json")
-    except BundleError as problem:
-        raise InputError(str(problem)) from None
+    found = optional_json(folder / "config.json")
     check_class(found, folder)
     read = _Reader(found, folder / "config.json")
     for side in ("ffn_dim", "attention_heads"):
@@ -118,25 +115,19 @@ class _Reader:
     path: Path
 
     def whole(self, name: str) -> int:
-        value: object = self.found.get(name)
-        if not isinstance(value, int) or isinstance(value, bool):
-            self._refuse(name, "a whole number", value)
-        return value
+        return int(self._value(name, int, "a whole number"))
 
     def share(self, name: str) -> float:
-        value: object = self.found.get(name, 0.0)
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            self._refuse(name, "a number", value)
-        return float(value)
+        return float(self._value(name, (int, float), "a number", 0.0))
 
     def truth(self, name: str, default: bool) -> bool:
-        value: object = self.found.get(name, default)
-        if not isinstance(value, bool):
-            self._refuse(name, "true or false", value)
-        return value
+        return bool(self._value(name, bool, "true or false", default))
 
-    def _refuse(self, name: str, kind: str, value: object) -> NoReturn:
-        raise InputError(f"{self.path}: {name} must be {kind}, but is {one_line(repr(value))}")
+    def _value(self, name: str, kind: type | tuple[type, ...], wanted: str, default: object = None) -> Any:
+        value = self.found.get(name, default)
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InputError(f"{self.path}: {name} must be {wanted}, but is {one_line(repr(value))}")
+        return value
 
 
 MAX_README_BYTES = 100_000  # bytes that are looked at

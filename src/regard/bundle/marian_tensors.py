@@ -58,26 +58,20 @@ def layer_pairs(config: TransformerConfig) -> Iterator[TensorPair]:
         for i in range(count):
             ours, theirs = f"{side}.{i}", f"model.{side}.layers.{i}"
             for look, their_look in looks:
-                for part, their_part, comes_in, goes_out in ATTENTION:
-                    yield from _linear(
-                        f"{ours}.{look}.{part}", f"{theirs}.{their_look}.{their_part}", comes_in, goes_out
-                    )
-                yield from _norm(f"{ours}.around_{look}.norm", f"{theirs}.{their_look}_layer_norm")
-            for part, their_part, comes_in, goes_out in FEED_FORWARD:
-                yield from _linear(f"{ours}.{part}", f"{theirs}.{their_part}", comes_in, goes_out)
-            yield from _norm(f"{ours}.around_feed_forward.norm", f"{theirs}.final_layer_norm")
+                for part, their_part, *width in ATTENTION:
+                    yield from _pairs(f"{ours}.{look}.{part}", f"{theirs}.{their_look}.{their_part}", *width)
+                yield from _pairs(f"{ours}.around_{look}.norm", f"{theirs}.{their_look}_layer_norm")
+            for part, their_part, *width in FEED_FORWARD:
+                yield from _pairs(f"{ours}.{part}", f"{theirs}.{their_part}", *width)
+            yield from _pairs(f"{ours}.around_feed_forward.norm", f"{theirs}.final_layer_norm")
         if config.norm == "pre":
-            yield from _norm(f"{side}_norm", f"model.{side}.layer_norm")
+            yield from _pairs(f"{side}_norm", f"model.{side}.layer_norm")
 
 
-def _linear(ours: str, theirs: str, comes_in: bool, goes_out: bool) -> Iterator[TensorPair]:
+def _pairs(ours: str, theirs: str, comes_in: bool = False, goes_out: bool = True) -> Iterator[TensorPair]:
+    """Weight and bias of a linear map or, by default, of a norm."""
     yield TensorPair(f"{ours}.weight", f"{theirs}.weight", ((0,) if goes_out else ()) + ((1,) if comes_in else ()))
     yield TensorPair(f"{ours}.bias", f"{theirs}.bias", (0,) if goes_out else ())
-
-
-def _norm(ours: str, theirs: str) -> Iterator[TensorPair]:
-    yield TensorPair(f"{ours}.weight", f"{theirs}.weight", (0,))
-    yield TensorPair(f"{ours}.bias", f"{theirs}.bias", (0,))
 
 
 def reordered(tensor: Tensor, axes: tuple[int, ...], order: Tensor) -> Tensor:

@@ -27,9 +27,8 @@ from regard.bundle.numpy_weights import StoredTensor
 
 Weights = Literal["float32", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-Entry = (
-    StoredTensor | NDArray[Any] | np.generic | str
-)  # a matrix, a vector, a single number, or the name of the same tensor
+# A matrix, a vector, a single number, or the name of the same tensor.
+Entry = StoredTensor | NDArray[Any] | np.generic | str
 
 BINARY_VERSION, SPECIFICATION, REVISION = 6, "TransformerSpec", 7
 TYPES = {"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4, "bfloat16": 5}

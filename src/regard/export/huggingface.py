@@ -19,7 +19,9 @@ penalty of 0 both are the same.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +81,12 @@ def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str
 CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
 POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there
 MAX_GENERATED_TOKENS = 512  # tokens that are generated at most
+
+
+@cache
+def _stored_text() -> dict[str, Any]:
+    """The parts of what is written that are the same for every model (`huggingface.toml`)."""
+    return tomllib.loads(Path(__file__).with_name("huggingface.toml").read_text(encoding="utf-8"))
 
 
 def export_huggingface(folder: Path, out: Path, weights: str) -> list[str]:
@@ -166,16 +174,14 @@ def to_huggingface(bundle: Bundle) -> dict[str, Tensor]:
 
 def config_of(bundle: Bundle) -> dict[str, Any]:
     config: TransformerConfig = bundle.config
+    tokenizer = bundle.tokenizer
     name, kind = CLASSES[config.norm]
-    drop = 0 if not isinstance(bundle.tokenizer.target, SentencePieceVocabulary) else 1  # our PAD is not theirs
-    marian = {
-        "decoder_vocab_size": bundle.tokenizer.target_size - drop,
-        "share_encoder_decoder_embeddings": is_shared(bundle),
-    }
+    drop = int(isinstance(tokenizer.target, SentencePieceVocabulary))  # our PAD is not theirs
+    marian = {"decoder_vocab_size": tokenizer.target_size - drop, "share_encoder_decoder_embeddings": is_shared(bundle)}
     return {
         "architectures": [name],
         "model_type": kind,
-        "vocab_size": bundle.tokenizer.source_size - drop,
+        "vocab_size": tokenizer.source_size - drop,
         **(marian if kind == "marian" else {}),
         "d_model": config.width,
         "encoder_layers": config.encoder_layers,
@@ -220,10 +226,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
             "separate_vocabs": not tokenizer.config.joint,
             **({"source_lang": source} if source else {}),
             **({"target_lang": target} if target else {}),
-            "eos_token": "</s>",
-            "unk_token": "<unk>",
-            "pad_token": "<pad>",
-            "model_max_length": MAX_GENERATED_TOKENS,
+            **_stored_text()["marian_tokenizer"],
         }
         write_json(folder / "tokenizer_config.json", about)
         return
@@ -233,16 +236,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
         assert isinstance(vocabulary, LearnedVocabulary)
         mark = tokenizer.mark if vocabulary is tokenizer.source else None
         fast_tokenizer(vocabulary, tokenizer.config.tags, mark).save(str(place / "tokenizer.json"))
-        about = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "bos_token": "<s>",
-            "eos_token": "</s>",
-            "pad_token": "<pad>",
-            "clean_up_tokenization_spaces": False,
-            "model_max_length": POSITIONS,
-            "model_input_names": ["input_ids", "attention_mask"],
-        }
-        write_json(place / "tokenizer_config.json", about)
+        write_json(place / "tokenizer_config.json", _stored_text()["fast_tokenizer"])
 
 
 def licence_of(card: Mapping[str, Any]) -> str | None:
@@ -260,13 +254,4 @@ def readme_of(bundle: Bundle) -> str:
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
     terms = [f"license: {licence}"] if licence else []
     head = ["---", *terms, "library_name: transformers", "pipeline_tag: translation", "---"]
-    use = """
-```python
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-tokenizer, model = AutoTokenizer.from_pretrained("FOLDER"), AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
-said = model.generate(**tokenizer(["A sentence."], return_tensors="pt"))
-print(tokenizer.batch_decode(said, skip_special_tokens=True))
-```
-"""
-    return "\n".join([*head, f"# {title}", f"Written by regard {__version__}.", *data, use])
+    return "\n".join([*head, f"# {title}", f"Written by regard {__version__}.", *data, _stored_text()["readme"]])

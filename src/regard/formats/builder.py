@@ -84,9 +84,6 @@ class SegmentBuilder:
         else:
             self.atom(start, end, word=True)
 
-    def line_break(self, start: int, end: int) -> None:
-        self.runs.append(Run("text", start, end, "\n"))
-
     def atom(self, start: int, end: int, word: bool = False) -> None:
         self.runs.append(Run("atom", start, end, word=word))
 

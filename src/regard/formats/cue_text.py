@@ -88,15 +88,8 @@ def with_edges(text: str, tokens: list[CueToken]) -> list[CueToken]:
             end = start + len(text[start:end].rstrip(AT_END))
         if len(words) == 1 and number == words[0] and text[start : start + 1] + text[end - 1 : end] in ("[]", "()"):
             start, end = start + 1, end - 1  # a sound
-        made += [
-            part
-            for part in (
-                CueToken("fixed", token.start, start),
-                token._replace(start=start, end=end),
-                CueToken("fixed", end, token.end),
-            )
-            if part.start < part.end
-        ]
+        parts = [CueToken("fixed", token.start, start), token._replace(start=start, end=end)]
+        made += [part for part in (*parts, CueToken("fixed", end, token.end)) if part.start < part.end]
     return made
 
 

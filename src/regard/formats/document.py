@@ -58,7 +58,8 @@ class Atom(NamedTuple):
     atom: int
 
 
-Piece = str | OpenMark | CloseMark | Atom
+Tag = OpenMark | CloseMark | Atom
+Piece = str | Tag
 
 
 @dataclass(frozen=True)

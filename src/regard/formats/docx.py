@@ -16,7 +16,7 @@ from regard.errors import InputError
 from regard.formats.archive import Archive, open_archive
 from regard.formats.document import FormatOptions
 from regard.formats.flow import Flow, Leaf, Wrapper
-from regard.formats.office import OfficeDocument, Role, read_part
+from regard.formats.office import Grammar, OfficeDocument, Role, element_roles, read_part
 from regard.formats.xml_tokens import OPEN, Token, xml_tokens
 
 NAMESPACES = (
@@ -30,43 +30,24 @@ CODE_STYLES = {"html code", "html preformatted", "html sample", "html keyboard",
 
 MAX_FIELD_NESTING = 20  # fields inside fields
 
-ROLES = {
-    "r": Role("wrapper", key="properties"),
-    "t": Role("text"),
-    **dict.fromkeys(("footnoteReference", "endnoteReference"), Role("note")),
-    "noBreakHyphen": Role("glyph", "\u2011"),
-    "softHyphen": Role("glyph", ""),
-    "sdt": Role("part", key="none", holds_text=False),
-    **dict.fromkeys(
-        ("hyperlink", "ins", "moveTo", "smartTag", "customXml", "bdo", "dir"), Role("wrapper", holds_text=False)
-    ),
-    "sdtContent": Role("wrapper", key="none", holds_text=False),
-    **dict.fromkeys(("pPr", "rPr", "sdtPr", "smartTagPr", "customXmlPr"), Role("properties")),
-    **dict.fromkeys(("del", "moveFrom"), Role("skipped")),
-    **dict.fromkeys(("tab", "ptab", "br", "cr"), Role("break")),
-    **dict.fromkeys(("fldChar", "instrText", "delText", "delInstrText", "commentReference"), Role("point")),
-    **dict.fromkeys(("proofErr", "lastRenderedPageBreak", "sdtEndPr"), Role("point")),
-}
+ROLES = element_roles("docx")
 
 
-class WordGrammar:
+class WordGrammar(Grammar):
     """What the elements of a Word file are."""
 
-    bare_text = False
+    prefix = b"w:"  # until a paragraph has been read
 
     def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
-        self.data, self.code_styles = data, code_styles
+        super().__init__(data, code_styles)
         self.fields: dict[int, str] = {}  # by the place of a field character: begin, separate or end
-        self.prefix = b"w:"
 
     def role(self, token: Token, inside: bool) -> Role:
         namespace, _, name = token.name.rpartition(" ")
         if namespace not in NAMESPACES:
             return Role("atom" if inside else "block")
         if name == "p":
-            tag = self.data[token.start + 1 : token.end].split(b">")[0].split()[0]
-            self.prefix = tag.removesuffix(b"/")[:-1]
-            return Role("paragraph")
+            return self.paragraph(token)
         if not inside:
             return ROLES[name] if name in ("del", "moveFrom") else Role("block")
         if name == "fldChar":
@@ -147,12 +128,10 @@ def read(data: bytes, options: FormatOptions) -> OfficeDocument:
     if not names:
         raise InputError("this DOCX file holds no text part of a Word document: is it a spreadsheet or a presentation?")
     styles = next((name for name in archive.members if name.endswith("/styles.xml")), None)
-    read_parts = archive.parts(names)
+    contents = archive.parts(names)
     codes = code_styles(archive.part(styles)) if styles else frozenset()
-    return OfficeDocument(
-        archive,
-        {name: read_part(content, name, WordGrammar(content, codes)) for name, content in read_parts.items()},
-    )
+    parts = {name: read_part(content, name, WordGrammar(content, codes)) for name, content in contents.items()}
+    return OfficeDocument(archive, parts)
 
 
 def text_parts(archive: Archive) -> list[str]:
@@ -169,15 +148,11 @@ def text_parts(archive: Archive) -> list[str]:
 
 def code_styles(data: bytes) -> frozenset[str]:
     """The ids of the styles whose names say that they are for code."""
-    found, style = set(), ""
+    found, style = set[str](), ""
     for token in xml_tokens(data, "styles.xml"):
         namespace, _, name = token.name.rpartition(" ")
         if token.kind == OPEN and name == "style":
             style = token.attributes.get(f"{namespace} styleId", "")
-        elif (
-            token.kind == OPEN
-            and name == "name"
-            and token.attributes.get(f"{namespace} val", "").lower() in CODE_STYLES
-        ):
-            found.add(style)
+        elif token.kind == OPEN and name == "name":
+            found |= {style} if token.attributes.get(f"{namespace} val", "").lower() in CODE_STYLES else set()
     return frozenset(found)

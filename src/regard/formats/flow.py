@@ -49,16 +49,6 @@ class Wrapper:
 
 
 @dataclass
-class FlowSegment:
-    """The leaves of one segment, `first` to `last` of the paragraph's (`last` excluded)."""
-
-    first: int
-    last: int
-    segment: Segment
-    built: FlowSegmentBuilder
-
-
-@dataclass
 class Flow:
     """A paragraph: its content stands in bytes `start` to `end` of its file."""
 
@@ -79,8 +69,9 @@ class Flow:
         if self.kept:
             return
         code = {number for number, wrapper in enumerate(self.wrappers) if wrapper.kept}
-        if code:
-            self.leaves = [leaf if code.isdisjoint(leaf.path) else as_atom(leaf) for leaf in self.leaves]
+        for number, leaf in enumerate(self.leaves):
+            if leaf.kind == "text" and not code.isdisjoint(leaf.path):
+                self.leaves[number] = leaf._replace(kind="atom")
         first = 0
         for number in range(len(self.leaves) + 1):
             if number == len(self.leaves) or self.leaves[number].kind == "break":
@@ -92,12 +83,8 @@ class Flow:
             first += 1
         while first < last and not is_words(self.leaves[last - 1]):
             last -= 1
-        leaves = self.leaves[first:last]
-        if not any(has_letter(leaf.text) for leaf in leaves):
-            return
-        builder = FlowSegmentBuilder(self, leaves)
-        segment = Segment(builder.text, tuple(Mark(*mark.span) for mark in builder.marks), place=self.place)
-        self.stretches.append(FlowSegment(first, last, segment, builder))
+        if any(has_letter(leaf.text) for leaf in self.leaves[first:last]):
+            self.stretches.append(FlowSegment(self, first, last))
 
     def formats(self, leaves: Sequence[Leaf]) -> list[Path]:
         """The path of each leaf, where neighbours of the same format share wrappers."""
@@ -153,9 +140,8 @@ class Flow:
         return bytes(out.written)
 
     def render_stretch(
-        self, stretch: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
+        self, built: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
     ) -> None:
-        built = stretch.built
         out.leaves([leaf for leaf in built.points if leaf.kind == "start"])
         paths = [built.base]
         for piece in placed.pieces:
@@ -186,11 +172,12 @@ class FlowMark(NamedTuple):
     notes: list[Leaf]
 
 
-class FlowSegmentBuilder:
-    """Gathers the text of a segment, its marks, atoms and points."""
+class FlowSegment:
+    """The text of a segment, its marks, atoms and points: leaves `first` to `last` (excluded) of the paragraph."""
 
-    def __init__(self, flow: Flow, leaves: Sequence[Leaf]) -> None:
-        self.flow = flow
+    def __init__(self, flow: Flow, first: int, last: int) -> None:
+        self.flow, self.first, self.last = flow, first, last
+        leaves = flow.leaves[first:last]
         self.paths = flow.formats(leaves)
         texts = [(path, leaf) for path, leaf in zip(self.paths, leaves, strict=True) if leaf.kind == "text"]
         self.base = flow.base(texts)
@@ -208,7 +195,7 @@ class FlowSegmentBuilder:
             if leaf.kind == "text":
                 last_text = len(self.text)
                 self.add_text(leaf.text, path)
-            elif leaf.kind == "note" and before == "text" and is_word_end(self.text[last_text:][-1:]):
+            elif leaf.kind == "note" and before == "text" and self.text[last_text:][-1:].strip().strip(ATOM):
                 self.add_note(leaf, last_text)
             elif before in ("atom", "note"):
                 (self.notes[-1].notes if before == "note" else self.atoms[-1]).append(leaf)
@@ -220,6 +207,7 @@ class FlowSegmentBuilder:
                 continue
             before = leaf.kind
         self.marks = self.sorted_marks()
+        self.segment = Segment(self.text, tuple(Mark(*mark.span) for mark in self.marks), place=flow.place)
 
     def add_text(self, text: str, path: Path) -> None:
         start = len(self.text)
@@ -285,15 +273,7 @@ class FlowWriter:
 
 
 def is_words(leaf: Leaf) -> bool:
-    return leaf.kind == "text" and not leaf.text.isspace() and leaf.text != ""
-
-
-def is_word_end(character: str) -> bool:
-    return character != "" and not character.isspace() and character != ATOM
-
-
-def as_atom(leaf: Leaf) -> Leaf:
-    return leaf._replace(kind="atom") if leaf.kind == "text" else leaf
+    return leaf.kind == "text" and bool(leaf.text.strip())
 
 
 def has_letter(text: str) -> bool:

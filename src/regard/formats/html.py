@@ -20,36 +20,15 @@ from regard.formats.builder import LETTER, SegmentBuilder
 from regard.formats.document import FormatOptions, PlacedSegment, Span
 from regard.formats.encoding import Encoded, decode
 from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupDocument, MarkupSource, TagRules
+from regard.formats.table import format_rules
 
-
-def _names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-VOID = _names("area base br col embed hr img input link meta param source track wbr")
-# Tags that end a text. Every other tag stands inside one, as browsers have it for tags that they do not know.
-BLOCK = _names(
-    "address article aside audio base blockquote body button canvas caption center col colgroup datalist dd details "
-    "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup "
-    "hr html iframe legend li link main map menu meta nav noembed noframes noscript object ol optgroup option p pre "
-    "search section select summary table tbody td template tfoot th thead title tr ul video xmp"
+# Tags: VOID have no content; BLOCK end a text; the content of OPAQUE stays, and WORDLESS are no part of a sentence; RAW
+# hold no tags; FOREIGN may close themselves; SEPARATE are texts of their own where several stand in a row.
+# Attributes that people READ; of META the names, of <input> the types (BUTTONS) whose values they read.
+RULES = ["void", "block", "opaque", "wordless", "raw", "foreign", "separate", "read", "meta", "buttons"]
+VOID, BLOCK, OPAQUE, WORDLESS, RAW, FOREIGN, SEPARATE, READ, META, BUTTONS = (
+    frozenset(format_rules()["html"][name].split()) for name in RULES
 )
-OPAQUE = _names("code iframe kbd math noembed noframes plaintext pre samp script style svg textarea tt var xmp")
-WORDLESS = _names("iframe noembed noframes plaintext script style textarea xmp")  # opaque, not in a sentence
-RAW = _names("iframe noembed noframes noscript plaintext script style textarea title xmp")  # without tags inside
-FOREIGN = _names("svg math")  # `<svg/>` is empty in HTML too
-SEPARATE = _names("a label")  # several in a row are texts of their own
-
-# Attributes that people read; of <meta>, what it names; of <input>, the value of a button.
-READ = _names(
-    "abbr alt aria-braillelabel aria-description aria-label aria-placeholder aria-roledescription aria-valuetext label "
-    "placeholder summary title"
-)
-META = _names(
-    "description keywords dcterms.abstract og:title og:description og:image:alt og:site_name twitter:title "
-    "twitter:description twitter:image:alt apple-mobile-web-app-title application-name"
-)
-BUTTONS = _names("button submit reset")
 
 
 def is_read(name: str, attribute: str, attributes: Mapping[str, str]) -> bool:
@@ -162,7 +141,7 @@ class HtmlReader:
         if self.is_block(name):
             return
         if name == "br":
-            self.builder.line_break(start, end)
+            self.builder.character(start, end, "\n")
         elif empty:
             self.builder.atom(start, end)
         else:

@@ -87,11 +87,9 @@ def value_span(text: str, key: str | int, string: JsonString, ascii_only: bool, 
     """A string value as segments, and how to write it; `shift` characters of the text stand before its document."""
     message = parse_message(str(string))
     start, end = shift + string.start, shift + string.end
+    segments = [replace(segment, place=f"key {key}") for segment in message.segments]
     return TextSpan(
-        start,
-        end,
-        [replace(segment, place=f"key {key}") for segment in message.segments],
-        lambda placed: json_string(message.write(placed), text[start:end], ascii_only),
+        start, end, segments, lambda placed: json_string(message.write(placed), text[start:end], ascii_only)
     )
 
 

@@ -254,7 +254,7 @@ class MarkdownReader:
         elif token.type != TokenType.START_TAG or (name in VOID and name != "br"):
             self.builder.atom(event.start, event.end)
         elif name == "br":
-            self.builder.line_break(event.start, event.end)
+            self.builder.character(event.start, event.end, "\n")
         elif kept or name in OPAQUE:
             self.opaque = (name, event.start)
         else:

@@ -172,9 +172,8 @@ class TagRules:
     ignored: frozenset[str] = frozenset()  # whose content stays as it is
     splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
     inline: frozenset[str] = frozenset()
-    outline: bool = (
-        True  # XML: whether elements that are not named are judged by where they stand; else they are inline
-    )
+    # XML: whether elements that are not named are judged by where they stand; else they are inline
+    outline: bool = True
     preserve: bool = False  # XML: whether line breaks and runs of spaces mean something
     identifiers: bool = True  # XML: whether what looks like an identifier stays
 

@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.formats.archive import open_archive
 from regard.formats.document import FormatOptions
 from regard.formats.flow import Flow
-from regard.formats.office import OfficeDocument, Role, read_part
+from regard.formats.office import Grammar, OfficeDocument, Role, element_roles, read_part
 from regard.formats.xml_tokens import OPEN, Token, xml_tokens
 
 ODF = "urn:oasis:names:tc:opendocument:xmlns:"
@@ -29,29 +29,19 @@ MAX_SPACES = 1000  # of one element
 WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 SPACES = re.compile(r" {2,}")
 
-ROLES = {
-    **dict.fromkeys(("span", "a", "meta"), Role("wrapper")),
-    **dict.fromkeys(("tab", "line-break"), Role("break")),
-    "note": Role("note"),
-    "tracked-changes": Role("skipped"),
-}
+ROLES = element_roles("odt")
 
 
-class OpenGrammar:
+class OpenGrammar(Grammar):
     """What the elements of an ODT file are."""
 
     bare_text = True
-
-    def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
-        self.data, self.code_styles = data, code_styles
-        self.prefix = b"text:"
+    prefix = b"text:"  # until a paragraph has been read
 
     def role(self, token: Token, inside: bool) -> Role:
         namespace, _, name = token.name.rpartition(" ")
         if namespace == TEXT_SPACE and name in ("p", "h"):
-            tag = self.data[token.start + 1 : token.end].split(b">")[0].split()[0]
-            self.prefix = tag.removesuffix(b"/")[:-1]
-            return Role("paragraph")
+            return self.paragraph(token)
         if name in ("title", "desc") and "svg" in namespace:
             return Role("paragraph")
         if not inside:
@@ -68,9 +58,6 @@ class OpenGrammar:
             return Role("glyph", " " * int(count)) if count.isdecimal() and int(count) <= MAX_SPACES else Role("atom")
         return ROLES.get(name, Role("atom"))
 
-    def attributes(self, token: Token) -> Sequence[str]:
-        return []
-
     def is_code(self, token: Token) -> bool:
         return token.attributes.get(f"{TEXT_SPACE} style-name") in self.code_styles
 
@@ -86,14 +73,7 @@ class OpenGrammar:
         def spaces(found: re.Match[str]) -> str:
             return f' <{self.prefix.decode()}s {self.prefix.decode()}c="{len(found[0]) - 1}"/>'
 
-        return SPACES.sub(spaces, escape(WHITE_SPACE.sub(as_spaces, text))).encode()
-
-    def finish(self, flow: Flow) -> None:
-        pass
-
-
-def as_spaces(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+        return SPACES.sub(spaces, escape(WHITE_SPACE.sub(lambda found: " " * len(found[0]), text))).encode()
 
 
 def read(data: bytes, options: FormatOptions) -> OfficeDocument:
@@ -108,10 +88,8 @@ def read(data: bytes, options: FormatOptions) -> OfficeDocument:
     names = ["content.xml", *(["styles.xml"] if "styles.xml" in archive.members else [])]
     contents = archive.parts(names)
     codes = code_styles(list(contents.values()))
-    return OfficeDocument(
-        archive,
-        {name: read_part(content, name, OpenGrammar(content, codes)) for name, content in contents.items()},
-    )
+    parts = {name: read_part(content, name, OpenGrammar(content, codes)) for name, content in contents.items()}
+    return OfficeDocument(archive, parts)
 
 
 def is_encrypted(manifest: bytes) -> bool:

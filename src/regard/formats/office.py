@@ -17,26 +17,20 @@ A grammar (one for DOCX, one for ODT) gives every element a role:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from itertools import groupby
+from typing import Literal, NamedTuple
 from xml.sax.saxutils import escape
 
 from regard.errors import InputError
 from regard.formats.archive import Archive
 from regard.formats.document import PlacedSegment, Segment, SourceEdits, Span
 from regard.formats.flow import Bytes, Flow, Kind, Leaf, Wrapper, has_letter
-from regard.formats.xml_tokens import (
-    CLOSE,
-    OPEN,
-    TEXT,
-    Token,
-    attribute_ranges,
-    declared_encoding,
-    merged_text,
-    xml_tokens,
-)
+from regard.formats.table import format_rules
+from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, declared_encoding, xml_tokens
 
 MAX_NESTING = 50  # wrappers inside wrappers
 
@@ -44,34 +38,53 @@ MAX_NESTING = 50  # wrappers inside wrappers
 class Role(NamedTuple):
     name: str
     text: str = ""  # of a glyph
-    key: Literal["opening", "properties", "none"] = (
-        "opening"  # of a wrapper: what neighbours of one format have in common
-    )
+    # of a wrapper: what neighbours of one format have in common
+    key: Literal["opening", "properties", "none"] = "opening"
     holds_text: bool = True  # of a wrapper
 
 
-class Grammar(Protocol):
+def element_roles(format: str) -> dict[str, Role]:
+    """The roles of a format's elements, by their names without the namespace."""
+    return {name: Role(**row["role"]) for row in format_rules()[format] for name in row["elements"].split()}
+
+
+class Grammar(ABC):
     """What a kind of document says about its elements."""
 
-    bare_text: bool  # whether character data of paragraphs and wrappers is text
+    bare_text = False  # whether character data of paragraphs and wrappers is text
+    prefix: bytes  # of the namespace of paragraphs, as written
 
+    def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
+        self.data, self.code_styles = data, code_styles
+
+    def paragraph(self, token: Token) -> Role:
+        """The role of a paragraph; notes its prefix, with which its text is written."""
+        tag = self.data[token.start + 1 : token.end].split(b">")[0].split()[0]
+        self.prefix = tag.removesuffix(b"/")[:-1]
+        return Role("paragraph")
+
+    @abstractmethod
     def role(self, token: Token, inside: bool) -> Role:
         """The role of the element that this token opens; `inside`: directly within a paragraph or wrapper."""
 
     def attributes(self, token: Token) -> Sequence[str]:
         """The attributes that people read, by their names as written."""
+        return ()
 
+    @abstractmethod
     def is_code(self, token: Token) -> bool:
         """Whether text in this element, or in the one that has this property, is not translated."""
 
+    @abstractmethod
     def text(self, text: str, flow: Flow) -> str:
         """Character data as people read it."""
 
+    @abstractmethod
     def written(self, text: str) -> bytes:
         """A piece of text as the bytes of a paragraph or wrapper."""
 
-    def finish(self, flow: Flow) -> None:
-        """Mend the leaves of a paragraph that was read, before it is cut into segments."""
+    def finish(self, flow: Flow) -> None:  # noqa: B027  # most need none
+        """Correct the leaves of a paragraph that was read, before it is cut into segments."""
 
 
 @dataclass
@@ -82,7 +95,7 @@ class AttributeText:
     end: int
     segments: list[Segment]
 
-    def render(self, placed: Sequence[PlacedSegment], inner: Bytes) -> bytes:
+    def render(self, placed: Sequence[PlacedSegment], inner: Bytes, _: object) -> bytes:
         if placed[0].unchanged:
             return inner(self.start, self.end)
         return escape(placed[0].text, {'"': "&quot;", "'": "&apos;"}).encode()
@@ -123,11 +136,7 @@ class OfficePart:
             while edits and edits[-1][0][0] >= text.start:
                 inside.append(edits.pop())
             inner = SourceEdits(self.data, inside)
-            if isinstance(text, Flow):
-                new = text.render(translated, inner, self.grammar.written)
-            else:
-                new = text.render(translated, inner)
-            edits.append(((text.start, text.end), new))
+            edits.append(((text.start, text.end), text.render(translated, inner, self.grammar.written)))
         return SourceEdits(self.data, edits)()
 
 
@@ -157,6 +166,16 @@ class OfficeDocument:
             if new != part.data:
                 changed[name] = new
         return self.archive.replaced(changed)
+
+
+def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens, texts beside each other as one: expat gives every line and every entity by itself."""
+    for kind, run in groupby(tokens, key=lambda token: token.kind):
+        if kind == TEXT:
+            texts = list(run)
+            yield Token(TEXT, texts[0].start, texts[-1].end, "".join(text.name for text in texts))
+        else:
+            yield from run
 
 
 def read_part(data: bytes, what: str, grammar: Grammar) -> OfficePart:

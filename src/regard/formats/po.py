@@ -24,6 +24,7 @@ from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 from regard.formats.messages import without_placeholders
+from regard.formats.table import format_rules
 
 KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,2})\])?)[ \t]*+(?=")')
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\f]*+$')
@@ -176,16 +177,8 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-# Plural-Forms by language, as gettext's msginit writes them; TWO for all others.
-TWO, TWO_WITH_ZERO, ONE = "nplurals=2; plural=(n != 1);", "nplurals=2; plural=(n > 1);", "nplurals=1; plural=0;"
-SLAVIC = "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);"
-PLURAL_FORMS = {
-    **dict.fromkeys(("fr", "pt_BR", "tr", "oc"), TWO_WITH_ZERO),
-    **dict.fromkeys(("ja", "ko", "zh", "vi", "th", "id", "ms"), ONE),
-    **dict.fromkeys(("ru", "uk", "be", "hr", "sr", "bs"), SLAVIC),
-    **dict.fromkeys(("cs", "sk"), "nplurals=3; plural=(n==1) ? 0 : (n>=2 && n<=4) ? 1 : 2;"),
-    "pl": "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);",
-}
+TWO_FORMS = "nplurals=2; plural=(n != 1);"  # of languages that `rules.toml` does not name
+PLURAL_FORMS = {code: form for codes, form in format_rules()["plural_forms"].items() for code in codes.split()}
 COUNT = re.compile(r"nplurals\s*+=\s*+(\d{1,2})")
 
 Edits = dict[int, tuple[int, list[str]]]  # first line → one after the last, the new lines
@@ -250,7 +243,7 @@ def read(data: bytes, options: FormatOptions) -> Catalogue:
     source = decode(data, None if charset in (None, "charset") else charset)
     lines = source.text.split("\n")
     entries = read_entries(lines)
-    plurals = PLURAL_FORMS.get(options.target, PLURAL_FORMS.get(re.split("[-_]", options.target)[0], TWO))
+    plurals = PLURAL_FORMS.get(options.target, PLURAL_FORMS.get(re.split("[-_]", options.target)[0], TWO_FORMS))
     stated = COUNT.search(header_of(entries).get("Plural-Forms", "")) or COUNT.search(plurals)
     assert stated is not None
     segments: list[Segment] = []
@@ -279,14 +272,10 @@ def texts_of(entry: PoEntry, forms: int, segments: list[Segment]) -> dict[str, i
         return len(segments) - 1
 
     if "msgid_plural" not in entry.strings:
-        return {entry_keyword(entry): filled("msgid")}
+        return {next(keyword for keyword in entry.strings if keyword.startswith("msgstr")): filled("msgid")}
     one = [filled("msgid")] if forms > 1 else []
     many = filled("msgid_plural")
     return {f"msgstr[{form}]": text for form, text in enumerate([*one, *[many] * (max(forms, 1) - len(one))])}
-
-
-def entry_keyword(entry: PoEntry) -> str:
-    return next(keyword for keyword in entry.strings if keyword.startswith("msgstr"))
 
 
 def header_of(entries: Sequence[PoEntry]) -> Header:

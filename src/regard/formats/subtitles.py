@@ -16,17 +16,7 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.formats.cue_text import SRT_TAGS, VTT_TAGS, CueLine, CueLines, CueToken, line_tokens, read_cue
-from regard.formats.document import (
-    ATOM,
-    Atom,
-    CloseMark,
-    FormatOptions,
-    Mark,
-    OpenMark,
-    PlacedSegment,
-    Segment,
-    SourceEdits,
-)
+from regard.formats.document import ATOM, Atom, FormatOptions, Mark, OpenMark, PlacedSegment, Segment, SourceEdits, Tag
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 
@@ -96,10 +86,7 @@ class Subtitles:
                 ):
                     groups.append([])
                 groups[-1].append(line)
-                ended = (
-                    SENTENCE_END.search(self.source.text[first:last]) is not None
-                    or CUE_END_SIGN.search(after) is not None
-                )
+                ended = bool(SENTENCE_END.search(self.source.text[first:last]) or CUE_END_SIGN.search(after))
         return groups
 
     def passage(self, lines: list[CueLine], partners: dict[int, int]) -> Passage:
@@ -160,7 +147,8 @@ class Subtitles:
                 out.tag(piece)
         while len(out.lines) < len(passage.lines):
             out.next_line()
-        return out.filled()
+        # A line without words holds an ellipsis, since an empty line would end the cue.
+        return [line.strip(" ") or "…" for line in out.lines]
 
 
 class LineWriter:
@@ -190,7 +178,7 @@ class LineWriter:
         self.lines[-1] += "".join(self.raw(closing) for _, closing in reversed(tags))
         self.lines.append("".join(self.raw(opening) for opening, _ in tags))
 
-    def tag(self, piece: OpenMark | CloseMark | Atom) -> None:
+    def tag(self, piece: Tag) -> None:
         if isinstance(piece, Atom):
             atom = self.passage.atoms[piece.atom]
             self.lines[-1] += self.raw(atom) if atom else ATOM
@@ -203,10 +191,6 @@ class LineWriter:
 
     def raw(self, token: CueToken) -> str:
         return self.source[token.start : token.end]
-
-    def filled(self) -> list[str]:
-        """The lines; one without words holds an ellipsis, since an empty line would end the cue."""
-        return [line.strip(" ") or "…" for line in self.lines]
 
 
 def line_breaks(text: str, lengths: Sequence[int]) -> list[int]:
@@ -289,7 +273,7 @@ def read_vtt(data: bytes, options: FormatOptions) -> Subtitles:
     source = decode(data)
     if re.match(r"WEBVTT(?:[ \t\r\n]|$)", source.text) is None:
         raise InputError("this is no WebVTT file: its first line must be WEBVTT")
-    return Subtitles(source, read_cues(source.text, VTT_TAGS), unescaped, escaped)
+    return Subtitles(source, read_cues(source.text, VTT_TAGS), unescaped, lambda text: text.translate(WRITTEN))
 
 
 def unescaped(text: str) -> str:
@@ -298,7 +282,3 @@ def unescaped(text: str) -> str:
     'R&B &copy;'
     """
     return REFERENCE.sub(lambda found: html.unescape(found[0]), text)
-
-
-def escaped(text: str) -> str:
-    return text.translate(WRITTEN)

@@ -1,12 +1,14 @@
-"""The formats: their names, their suffixes and where their readers are."""
+"""The formats (`rules.toml`): their names, their suffixes and where their readers are."""
 
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from regard.data.compressed import COMPRESSED
 from regard.errors import InputError
@@ -23,21 +25,15 @@ class DocumentFormat(NamedTuple):
     binary: bool = False  # not for a terminal
 
 
+@cache
+def format_rules() -> dict[str, Any]:
+    """The tables of `rules.toml`, by format."""
+    return tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+
+
 FORMATS: dict[str, DocumentFormat] = {
-    "text": DocumentFormat((".txt", ".text"), "text.read"),
-    "markdown": DocumentFormat((".md", ".markdown", ".mdown"), "markdown.read"),
-    "html": DocumentFormat((".html", ".htm", ".xhtml", ".xht"), "html.read"),
-    "xml": DocumentFormat((".xml",), "xml.read"),
-    "docx": DocumentFormat((".docx",), "docx.read", binary=True),
-    "odt": DocumentFormat((".odt",), "odt.read", binary=True),
-    "srt": DocumentFormat((".srt",), "subtitles.read_srt"),
-    "vtt": DocumentFormat((".vtt",), "subtitles.read_vtt"),
-    "po": DocumentFormat((".po", ".pot"), "po.read"),
-    "json": DocumentFormat((".json", ".arb"), "json.read"),
-    "yaml": DocumentFormat((".yaml", ".yml"), "yaml.read"),
-    "tsv": DocumentFormat((".tsv",), "tsv.read"),
-    "jsonl": DocumentFormat((".jsonl", ".ndjson"), "json.read_json_lines"),
-    "parquet": DocumentFormat((".parquet", ".pq"), "parquet.read", binary=True),
+    name: DocumentFormat(tuple(row["suffixes"].split()), row["read"], row.get("binary", False))
+    for name, row in format_rules()["formats"].items()
 }
 
 

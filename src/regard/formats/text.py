@@ -49,27 +49,15 @@ def kept_warning(count: int, what: str) -> tuple[str, ...]:
     >>> kept_warning(1, "value"), kept_warning(3, "value")
     (('1 value is no prose and was left as it is',), ('3 values are no prose and were left as they are',))
     """
-    if not count:
-        return ()
-    return (
-        f"1 {what} is no prose and was left as it is"
-        if count == 1
-        else f"{count} {what}s are no prose and were left as they are",
-    )
+    one, several = f"1 {what} is no prose and was left as it is", f"{what}s are no prose and were left as they are"
+    return (one if count == 1 else f"{count} {several}",) if count else ()
 
 
-@dataclass
-class TextDocument:
-    source: Encoded
-    wrapped: bool
-
-    def __post_init__(self) -> None:
-        self.warnings: tuple[str, ...] = ()
-        self.segments = [Segment(self.source.text, wrapped=self.wrapped, place="the text")]
-
-    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        return self.source.encode(translated[0].text)
+def text_document(source: Encoded, wrapped: bool) -> SpanDocument:
+    """Plain text as one segment."""
+    segment = Segment(source.text, wrapped=wrapped, place="the text")
+    return SpanDocument(source, [TextSpan(0, len(source.text), [segment], lambda placed: placed[0].text)])
 
 
-def read(data: bytes, options: FormatOptions) -> TextDocument:
-    return TextDocument(decode(data), options.wrapped)
+def read(data: bytes, options: FormatOptions) -> SpanDocument:
+    return text_document(decode(data), options.wrapped)

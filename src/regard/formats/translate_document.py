@@ -17,7 +17,7 @@ from regard.formats.document import DEFAULTS, Document, FormatOptions, PlacedSeg
 from regard.formats.encoding import decode
 from regard.formats.inline import place_marks
 from regard.formats.table import reader_of
-from regard.formats.text import SpanDocument, TextDocument, TextSpan
+from regard.formats.text import SpanDocument, TextSpan, text_document
 from regard.translation.translation import Translation
 
 # Texts, and whether their line breaks are only wrapping; one translation for each text, in order.
@@ -113,7 +113,7 @@ def chunk_reader(format: str, lines: Callable[[], Iterator[bytes]], options: For
 
 
 def _read_text(wrapped: bool, data: bytes, first_line: int) -> Chunk:
-    return TextDocument(decode(data, first_line=first_line), wrapped), 0
+    return text_document(decode(data, first_line=first_line), wrapped), 0
 
 
 def _read_spans(find: Callable[..., tuple[list[TextSpan], int]], data: bytes, first_line: int) -> Chunk:

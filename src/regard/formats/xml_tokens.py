@@ -7,8 +7,7 @@ is not well-formed, and documents that declare entities, a few lines of which ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -58,16 +57,6 @@ def xml_tokens(data: bytes, what: str, namespaces: bool = True) -> list[Token]:
         raise InputError(f"line {problem.lineno} of {what} is not well-formed XML: {why}") from None
     found.append(Token(OTHER, len(data), 0))
     return [token._replace(end=following.start) for token, following in pairwise(found)]
-
-
-def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
-    """The tokens, texts beside each other as one: expat gives every line and every entity by itself."""
-    for kind, run in groupby(tokens, key=lambda token: token.kind):
-        if kind == TEXT:
-            texts = list(run)
-            yield Token(TEXT, texts[0].start, texts[-1].end, "".join(text.name for text in texts))
-        else:
-            yield from run
 
 
 def declared_encoding(data: bytes, what: str = "the document") -> str | None:

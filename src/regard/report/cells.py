@@ -21,9 +21,8 @@ from regard.report.text import ELLIPSIS
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MAX_CHARS_PER_CELL = (
-    4  # characters of a cell, at most, of what is kept: letters with their accents, signs of several characters
-)
+# Characters of a cell, at most, of what is kept: letters with their accents, signs of several characters.
+MAX_CHARS_PER_CELL = 4
 
 __all__ = ["cell_len", "one_line", "pad", "plain_text", "shorten", "shorten_middle", "visible", "wrap_cells"]
 

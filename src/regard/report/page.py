@@ -12,6 +12,7 @@ and `said` do). Colours are CSS variables with values for light and for dark pag
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 
 from regard.report.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules
 from regard.report.drawing import Drawing
@@ -32,22 +33,7 @@ _COLOURS = f"""
   {dark_rules()}
 }}
 """
-_STYLE = """
-body { font: 16px/1.5 system-ui, "Noto Sans", sans-serif; color: var(--ink); background: var(--paper);
-       max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h1, h2, h3 { line-height: 1.2 }
-table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
-th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-code, .text { font-family: ui-monospace, monospace; font-size: .95em }
-.quiet { color: var(--faint) }
-.text { line-height: 2; overflow-wrap: anywhere }
-mark { color: inherit; background: var(--lit); border-radius: .2em; padding: .1em .15em }
-mark.full { background: var(--dark-lit) }
-mark.bad { background: var(--bad) }
-.wide { overflow-x: auto; padding: 3px } .pictures { display: flex; flex-wrap: wrap }
-svg { max-width: 100%; height: auto } svg .paper { fill: none } svg .ink { fill: currentColor }
-"""
+_STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
