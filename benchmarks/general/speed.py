@@ -24,11 +24,10 @@ from typing import Any, NamedTuple
 from general.measure import Candidate
 from regard.bundle.folder import weights_file
 from regard.files import checksum
-from regard.translation.options import MeasuringOptions
 from regard.workers import thread_count
 
 SINGLE, BULK, ROUNDS, WARM = 100, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
-BARE: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}
+BARE: dict[str, Any] = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}
 WAYS: dict[str, Mapping[str, Any]] = {"checked": {}, "bare": BARE}
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from regard.cli.recipe_flags import RecipeCommand, recipe_flags
@@ -17,39 +19,12 @@ from regard.errors import RegardError
 SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")
 SUBJECT = re.compile(r"([a-z]\w*) must ")
 
-# Names of flags in other programs or earlier versions → flags to suggest, if the command has them.
-OTHER_FLAGS = {
-    "--as-is": ("--no-mend",),
-    "--batch-size": ("--batch-tokens",),
-    "--beam-size": ("--beam",),
-    "--cuda": ("--device",),
-    "--file": ("--input", "--src"),
-    "--from": ("--mirror",),
-    "--gpu": ("--device",),
-    "--heads": ("--head", "--cut-heads"),
-    "--html": ("--out",),
-    "--hyp": ("--ref",),
-    "--markdown": ("--out",),
-    "--n-best": ("--nbest",),
-    "--num-beams": ("--beam",),
-    "--pairs": ("--minimal-pairs", "--src", "--tgt"),
-    "--reference": ("--ref",),
-    "--samples": ("--resamples",),
-    "--source": ("--src",),
-    "--tags": ("--line-tags",),
-    "--target": ("--tgt",),
-    "--weights": ("--order-weights",),
-    "--width": ("--digits",),
-    "-i": ("--input",),
-    "-o": ("--out",),
-    "-r": ("--ref",),
-}
-
 
 def unknown_option(command: Any, flag: str) -> str:
     """The message for a flag that the command does not have, with those it may stand for."""
     own = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
-    close = [name for name in OTHER_FLAGS.get(flag, ()) if name in own] or difflib.get_close_matches(flag, own, 1, 0.7)
+    others = tomllib.loads(Path(__file__).with_name("other_flags.toml").read_text(encoding="utf-8"))
+    close = [name for name in others.get(flag, ()) if name in own] or difflib.get_close_matches(flag, own, 1, 0.7)
     return f"no such option: {flag}" + (f"; did you mean {' or '.join(close)}?" if close else "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
 from regard.config import OptionSpec, check_bounds, key, nearest, options_of
@@ -115,17 +115,8 @@ def translate_option(name: str) -> OptionSpec:
     return options_of(TranslateOptions)[name]
 
 
-class MeasuringOptions(TypedDict):
-    """The options that translate lines by the model alone."""
-
-    split: Split
-    protect: bool
-    guard: bool
-    precision: Precision
-
-
 # For measuring a model on lines that are sentences, as test sets are.
-AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
+AS_LINES: dict[str, Any] = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:

@@ -7,6 +7,7 @@ every script. Pictures are inline SVG. The page itself is `report/page.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from regard.explain.grid import Grid
 from regard.report.colour import ink_on, on_scale
@@ -17,48 +18,12 @@ from regard.report.text import cut, letters_of, printable, runs_left, width
 FLAT = 3.0  # em; wider column labels stand upright
 LONGEST = 14.0  # em of a column label; a longer one is cut, and shown in full on hovering
 
-STYLE = """
-main { max-width: none } body { max-width: none; margin: 1.5rem }
-.map table { border-collapse: separate; border-spacing: 1px; font-size: 13px; display: table }
-.map th { font-weight: normal; color: var(--ink); text-align: end; padding: 0 .4em; white-space: nowrap;
-  max-width: 14em; overflow: hidden; text-overflow: ellipsis; border: 0 }
-.map thead th { text-align: center; vertical-align: bottom }
-.map thead.up bdi { writing-mode: vertical-rl; display: inline-block; padding: .3em 0 }
-.map thead.up bdi.turned { transform: rotate(180deg) }
-.map td { min-width: 2.6em; height: 1.6em; padding: 0; border: 0; text-align: center; color: transparent;
-  font-variant-numeric: tabular-nums }
-.map td:hover, .map td:focus, .numbers:checked ~ .wide td { color: #fff }
-.map td.l:hover, .map td.l:focus, .numbers:checked ~ .wide td.l { color: #000 }
-.map td:focus { outline: 3px solid #d55e00; outline-offset: -1px }
-.map td.h, .numbers:checked ~ .wide td.h { color: var(--faint) }
-.map td.p, .numbers:checked ~ .wide td.p { color: var(--warning); text-align: start }
-.caption { color: var(--faint); margin: .4rem 0 } label { color: var(--faint) }
-"""
-
-SCRIPT = """
-for (const grid of document.querySelectorAll('[role=grid]')) {
-  const rows = [...grid.tBodies[0].rows].map(row => [...row.querySelectorAll('td')]);
-  const right = getComputedStyle(grid).direction === 'rtl' ? -1 : 1;
-  grid.addEventListener('keydown', event => {
-    const y = rows.findIndex(row => row.includes(event.target));
-    if (y < 0) return;
-    const x = rows[y].indexOf(event.target), last = rows[y].length - 1;
-    const to = { ArrowRight: [y, x + right], ArrowLeft: [y, x - right], ArrowDown: [y + 1, x], ArrowUp: [y - 1, x],
-      Home: [y, 0], End: [y, last] }[event.key];
-    if (!to) return;
-    event.preventDefault();
-    const row = rows[to[0]], cell = row && row[Math.min(to[1], to[0] === y ? to[1] : row.length - 1)];
-    if (!cell) return;
-    event.target.tabIndex = -1; cell.tabIndex = 0; cell.focus();
-  });
-}
-"""
-
 
 def maps_page(title: str, grids: Sequence[Grid] = (), drawings: Sequence[Drawing] = ()) -> str:
     pictures = ['<div class="pictures">', *map(picture, drawings), "</div>"] if drawings else []
     body = "\n".join([*pictures, *(map_table(grid, number) for number, grid in enumerate(grids))])
-    return page(title, body, STYLE, SCRIPT if grids else "")
+    style, script = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("map.css", "map.js"))
+    return page(title, body, f"\n{style}", f"\n{script}" if grids else "")
 
 
 def map_table(grid: Grid, number: int = 0) -> str:
