@@ -10,9 +10,11 @@ import dataclasses
 import difflib
 import math
 import sys
+import tomllib
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from regard.errors import InputError, RecipeError
@@ -84,33 +86,6 @@ def _quoted(words: Sequence[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-# Names of our keys in other toolkits; of several keys with one name those that are known are suggested, in this order.
-OTHER_NAMES = {
-    "layers": "n_layers num_layers",
-    "encoder_layers": "layers n_layers num_layers",
-    "decoder_layers": "layers n_layers num_layers",
-    "accumulate": "grad_accum update_freq",
-    "batch_tokens": "batch batch_size max_tokens",
-    "clip": "max_grad_norm",
-    "device": "gpu",
-    "dropout": "dropout_rate",
-    "heads": "n_heads num_heads",
-    "inner": "d_ff ffn ffn_dim",
-    "learning_rate": "lr",
-    "max_length": "max_len",
-    "minutes": "time_limit",
-    "precision": "bf16 fp16",
-    "schedule": "lr_scheduler",
-    "src": "source train_src",
-    "steps": "epochs max_epochs max_steps max_update num_epochs",
-    "tgt": "target train_tgt",
-    "vocab_size": "vocab",
-    "warmup": "warmup_steps",
-    "weight_decay": "wd",
-    "width": "d_model dim embed_dim embedding_dim hidden_size",
-}
-
-
 def nearest_keys(word: str, known: Iterable[str]) -> list[str]:
     """Known keys that a word may stand for: ours for another toolkit's name, else the one spelt most alike.
 
@@ -119,7 +94,8 @@ def nearest_keys(word: str, known: Iterable[str]) -> list[str]:
     """
     known = sorted(known)
     name = word.lower().replace("-", "_")
-    ours = [key for key, others in OTHER_NAMES.items() if key in known and name in others.split()]
+    table = tomllib.loads(Path(__file__).with_name("other_names.toml").read_text(encoding="utf-8"))
+    ours = [key for key, others in table.items() if key in known and name in others]
     return ours or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.search.engine import Hypothesis
-from regard.search.sampling import expected_utilities, least_risk
+from regard.search.mbr import expected_utilities, least_risk
 
 WORDS = ["le", "chat", "noir", "dort", ".", "un", "chien"]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), min_size=1, max_size=8)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.serve.access import ANYONE, AccessControl
 from regard.serve.errors import QuotaExceededError, ServeError
-from regard.serve.services import ANYONE, AccessControl
 from regard.serve.state.keys import KeyLimits
 from regard.serve.state.server_state import ServerState
 

@@ -39,7 +39,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Mbr:
-    """Options of minimum Bayes risk decoding (`sampling.py`): `translate(…, mbr=Mbr(samples=32, utility="chrf"))`."""
+    """Options of minimum Bayes risk decoding (`mbr.py`): `translate(…, mbr=Mbr(samples=32, utility="chrf"))`."""
 
     samples: int = key(32, "Draw N samples and take the one that is most like all of them.", 2, MAX_BEAM)
     utility: Utility = key("chrf", "How the similarity of two texts is measured.")

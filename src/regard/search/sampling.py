@@ -22,7 +22,6 @@ constraint.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -32,7 +31,6 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.metrics.pairwise import pairwise_bleu, pairwise_chrf
 from regard.models.base import Step
 from regard.models.state import FieldAxis, join_tensors
 from regard.search.batch_rows import NO_TOKEN, SearchItem, concatenated, kept, padded_prefixes, prefix_tokens_at
@@ -41,7 +39,7 @@ from regard.search.constraint_masks import permitted
 from regard.search.constraints import Constraint, closing_tokens
 from regard.search.engine import Hypothesis
 from regard.search.history import Ends, History, hypotheses
-from regard.search.options import Sampling, Utility
+from regard.search.options import Sampling
 
 
 def most_probable(log_probs: Tensor, k: int) -> Tensor:
@@ -248,27 +246,3 @@ class ConstrainedSamples(Samples):
 
     def join(self, other: Self) -> Self:
         return replace(super().join(other), rows=self.rows + other.rows)
-
-
-UTILITIES = {"chrf": pairwise_chrf, "bleu": pairwise_bleu}
-
-
-def expected_utilities(texts: Sequence[str], utility: Utility = "chrf") -> list[float]:
-    """u of each text, from 0 to 100.
-
-    >>> [round(u, 1) for u in expected_utilities(["the cat", "the cat", "a dog"])]
-    [68.6, 68.6, 36.3]
-    """
-    times = Counter(texts)  # in the order of first occurrence
-    table = UTILITIES[utility](list(times))  # (distinct, distinct)
-    weights = np.fromiter(times.values(), np.float64, len(times)) / max(1, len(texts))
-    found = dict(zip(times, (table * weights).sum(axis=1).tolist(), strict=True))
-    return [found[text] for text in texts]
-
-
-def least_risk(hypotheses: Sequence[Hypothesis], texts: Sequence[str], utility: Utility = "chrf") -> list[Hypothesis]:
-    """The samples, the one with the highest expected utility first, which is their score; of equal ones in the order
-    of their draws."""
-    utilities = expected_utilities(texts, utility)
-    scored = [replace(one, score=u) for one, u in zip(hypotheses, utilities, strict=True)]
-    return sorted(scored, key=lambda one: -one.score)

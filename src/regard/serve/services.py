@@ -6,14 +6,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.requests import Request
 
 from regard.serve import monitoring
+from regard.serve.access import AccessControl
 from regard.serve.documents import DocumentService, DocumentWorker
-from regard.serve.errors import CLIENT_DISCONNECTED, QuotaExceededError, ServeError
+from regard.serve.errors import CLIENT_DISCONNECTED, ServeError
 from regard.serve.explain_service import ExplainService
 from regard.serve.monitoring import record_of
 from regard.serve.pool import ModelPool
@@ -21,77 +21,13 @@ from regard.serve.settings import ServeConfig
 from regard.serve.state.documents import DocumentJob, DocumentLimits
 from regard.serve.state.glossaries import find_glossary
 from regard.serve.state.keys import KeyLimits
-from regard.serve.state.limits import address_subject
 from regard.serve.state.server_state import ServerState, state_folder
 from regard.serve.state.store import StateError, in_thread
 from regard.serve.translation_service import TranslationService
 
-ANYONE = "anyone"  # the owner of glossaries and documents on a server without keys
 CLEAN_SECONDS = 60.0  # between two removals of expired state
 
 log = logging.getLogger("regard.serve")
-
-
-@dataclass(frozen=True)
-class Client:
-    """Who sends a request: what its limits are counted under, the owner of its glossaries and documents, its limits."""
-
-    subject: str
-    owner: str
-    limits: KeyLimits
-
-
-class AccessControl:
-    """Authentication by API key, and the limits of each client."""
-
-    def __init__(self, state: ServerState, *, keys_required: bool, limits: KeyLimits) -> None:
-        """`limits` are those of addresses, and of keys that have none of their own."""
-        self.state, self.keys_required, self.limits = state, keys_required, limits
-
-    async def authenticate(self, secret: str | None, host: str | None) -> Client:
-        """The client by the key that was sent, else by the address.
-
-        Where keys are required, a request without a valid one gets 403. Where they are not, a key is ignored: clients
-        send one because their settings have a field for it.
-        """
-        if not self.keys_required:
-            return Client(address_subject(host), ANYONE, self.limits)
-        if not secret:
-            raise ServeError(403, "an API key is needed; send it as api_key or in the Authorization header")
-        key = await in_thread(self.state.keys.find, secret)
-        if key is None:
-            raise ServeError(403, "Invalid API key")
-        own = key.limits
-        quota = self.limits if own.characters is None else own
-        limits = KeyLimits(own.per_minute or self.limits.per_minute, quota.characters, quota.period)
-        return Client(key.owner, key.owner, limits)
-
-    async def count_request(self, client: Client) -> None:
-        """Count one request; 429 where there were too many in the last minute."""
-        if (most := client.limits.per_minute) is not None:
-            wait = await in_thread(self.state.limiter.request, client.subject, most)
-            if wait is not None:
-                message = f"Slowdown: {most:,} requests a minute are allowed"
-                raise ServeError(429, message, retry_after=wait, reason="requests")
-
-    async def charge(self, client: Client, characters: int) -> None:
-        """Count characters; raise `QuotaExceededError` where there are too many in this day or month."""
-        limits = client.limits
-        if self._is_counted(client):
-            wait = await in_thread(
-                self.state.limiter.charge, client.subject, characters, limits.characters, limits.period
-            )
-            if wait is not None:
-                message = f"Slowdown: {limits.characters:,} characters a {limits.period} are allowed"
-                raise QuotaExceededError(429, message, retry_after=wait, reason="characters")
-
-    async def refund(self, client: Client, characters: int) -> None:
-        """Subtract characters that were not translated after all."""
-        if self._is_counted(client):
-            await in_thread(self.state.limiter.refund, client.subject, characters, client.limits.period)
-
-    def _is_counted(self, client: Client) -> bool:
-        return client.limits.characters is not None or self.keys_required
 
 
 class Services:

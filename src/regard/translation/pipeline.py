@@ -186,7 +186,7 @@ class Pipeline:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
     ) -> list[list[Hypothesis]]:
         if options.mbr is not None:
-            from regard.search.sampling import least_risk  # here, because metrics take time to import
+            from regard.search.mbr import least_risk  # here, because metrics take time to import
 
             drawn = self.engine.search(requests, replace(options, nbest=options.mbr.samples, mbr=None), progress)
             decode = self.bundle.tokenizer.decode

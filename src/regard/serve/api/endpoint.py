@@ -21,11 +21,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
+from regard.serve.access import Client
 from regard.serve.errors import CLIENT_DISCONNECTED, ServeError
 from regard.serve.http.fields import Field, read_values
 from regard.serve.http.request_body import close_files
 from regard.serve.monitoring import record_of
-from regard.serve.services import Client, Services
+from regard.serve.services import Services
 from regard.serve.state.documents import StoreFullError
 from regard.serve.state.keys import given_key
 from regard.serve.state.store import StateError
