@@ -91,7 +91,7 @@ def is_translated(pair: tuple[str, str]) -> bool:
     return not same and foreign_language(english, "en") is None and foreign_language(french, "fr") is None
 
 
-class ExplainedTarget(NamedTuple):
+class SystemOutput(NamedTuple):
     lines: Sequence[str]
     note: str = ""
     seconds: float | None = None  # where it is not the time of this call
@@ -108,7 +108,7 @@ class Record:
         self.known |= values
         self.path.write_text(json.dumps(self.known, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
-    def system(self, name: str, references: Sequence[str], make: Callable[[], ExplainedTarget], **costs: Any) -> None:
+    def system(self, name: str, references: Sequence[str], make: Callable[[], SystemOutput], **costs: Any) -> None:
         """Measure a system, unless it is known."""
         systems = self.known.get("systems", {})
         if name in systems:
@@ -199,27 +199,27 @@ def measure(texts: Texts, work: Path, given: argparse.Namespace) -> None:
     by_phrases = cache(lambda: phrases.translate(sources))
     neural = Translator.load(NEURAL[given.text], "cpu")
 
-    def rules() -> ExplainedTarget:
+    def rules() -> SystemOutput:
         read = sum(line is not None for line in by_rules())
-        return ExplainedTarget(
+        return SystemOutput(
             [line or "" for line in by_rules()], f"read {read:,} of {len(test):,}; the others are empty lines"
         )
 
-    def rules_else_phrases() -> ExplainedTarget:
-        return ExplainedTarget([a or b for a, b in zip(by_rules(), by_phrases(), strict=True)], "no weights to tune")
+    def rules_else_phrases() -> SystemOutput:
+        return SystemOutput([a or b for a, b in zip(by_rules(), by_phrases(), strict=True)], "no weights to tune")
 
     record.system("rules", references, rules)
     learning = cost["aligning"] + cost["words"]
     record.system(
-        "word-based (IBM, HMM)", references, lambda: ExplainedTarget(words.translate(sources)), learning=learning
+        "word-based (IBM, HMM)", references, lambda: SystemOutput(words.translate(sources)), learning=learning
     )
     learning = cost["aligning"] + cost["phrases"] + cost["tuning"]
-    record.system("phrase-based", references, lambda: ExplainedTarget(by_phrases()), learning=learning)
+    record.system("phrase-based", references, lambda: SystemOutput(by_phrases()), learning=learning)
     record.system("hybrid: rules, else phrases", references, rules_else_phrases, translating=None)
     record.system(
         f"neural: {NEURAL[given.text]} of the box",
         references,
-        lambda: ExplainedTarget([one.text for one in neural.translate(sources, **AS_LINES)]),
+        lambda: SystemOutput([one.text for one in neural.translate(sources, **AS_LINES)]),
     )
 
     dev = texts.dev[: given.dev]
@@ -229,11 +229,11 @@ def measure(texts: Texts, work: Path, given: argparse.Namespace) -> None:
         begun = time.process_time()
         return [proposals(some, phrases, neural, given.nbest) for some in (dev, test)], time.process_time() - begun
 
-    def reranked(kind: int) -> ExplainedTarget:
+    def reranked(kind: int) -> SystemOutput:
         for_dev, for_test = (both[kind] for both in found()[0])
         weights = learn_reranking(for_dev, [target for _, target in dev])
         note = f"weight of the neural log-probability {weights[-1 if len(weights) > 3 else 0]:.2f} of 1"
-        return ExplainedTarget([one.best(weights) for one in for_test], note, found()[1])
+        return SystemOutput([one.best(weights) for one in for_test], note, found()[1])
 
     record.system("hybrid: phrases, judged by the neural model too", references, lambda: reranked(0))
     record.system("hybrid: proposals of both, judged by both", references, lambda: reranked(1))

@@ -110,5 +110,5 @@ def test_code_that_moved_or_changed_is_not_quoted() -> None:
     file = "src/regard/layers/attention.py"
     assert quotes(Block(file, "weights = scores.softmax(dim=-1)\nreturn weights @ v, weights\n"))
     assert not quotes(Block(file, "weights = scores.softmax(dim=-1)\nreturn weights\n"))
-    assert not quotes(Block("src/regard/layers/attention.py", "weights = scores.softmax(dim=-1)\n"))
+    assert not quotes(Block("src/regard/layers/scores.py", "weights = scores.softmax(dim=-1)\n"))
     assert not quotes(Block("src/regard/layers/moved.py", "weights = scores.softmax(dim=-1)\n"))

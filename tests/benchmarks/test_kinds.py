@@ -34,7 +34,7 @@ def test_what_is_measured_is_not_measured_again(kinds: ModuleType, tmp_path: Pat
 
     def make() -> object:
         calls.append(1)
-        return kinds.Said(["Le chat dort."], "a note", 7.4)
+        return kinds.SystemOutput(["Le chat dort."], "a note", 7.4)
 
     for _ in range(2):
         kinds.Record(path).system("one", ["Le chat dort."], make, learning=12.0)

@@ -109,7 +109,7 @@ def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: RankedRows
 def length_penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
     """lp of each length from 0 to `steps`.
 
-    >>> penalty_table(1.0, 2, torch.device("cpu")).mul(6).tolist()
+    >>> length_penalty_table(1.0, 2, torch.device("cpu")).mul(6).tolist()
     [5.0, 6.0, 7.0]
     """
     penalties = [length_penalty(length, alpha) for length in range(steps + 1)]

@@ -78,7 +78,7 @@ def allocate_banks(candidates: Sequence[Continuation], banks: Sequence[int], wid
     has said most first and the others by their best candidate, until `width` candidates go on; one that ends takes no
     place.
 
-    >>> shared_over_banks([(0, 5, -0.1), (0, 6, -0.2), (1, 9, -7.0)], [0, 0, 1], 2)
+    >>> allocate_banks([(0, 5, -0.1), (0, 6, -0.2), (1, 9, -7.0)], [0, 0, 1], 2)
     [0, 2]
     """
     queues: dict[int, list[int]] = defaultdict(list)

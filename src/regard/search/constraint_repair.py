@@ -90,7 +90,7 @@ def max_target_length(source: Ids) -> int:
 def count_violations(ids: Ids, constraint: Constraint | None) -> int:
     """How often a translation says what it must not, and how much it does not say that it must.
 
-    >>> breaks((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
+    >>> count_violations((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
     2
     """
     if constraint is None:

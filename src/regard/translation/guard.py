@@ -174,9 +174,9 @@ def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
     """Other searches worth trying for a doubtful sentence, at most two, the second if there is still a reason to doubt;
     none where no search can help.
 
-    >>> second_tries([Reason("loop", "")], beam=5)
+    >>> retry_options([Reason("loop", "")], beam=5)
     [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]
-    >>> second_tries([Reason("language", "")], beam=5)
+    >>> retry_options([Reason("language", "")], beam=5)
     []
     """
     names = {reason.name for reason in reasons}

@@ -110,7 +110,7 @@ def read_form(data: bytes) -> list[tuple[str, str]]:
 # ── forms with files (multipart/form-data) ────────────────────────────────────────────────────────────────────────────
 
 
-MOST_FILES, MOST_FIELDS, LARGEST_FIELD = 10, 2000, 20_000_000  # bytes
+MAX_FILES, MAX_MULTIPART_FIELDS, MAX_FIELD_BYTES = 10, 2000, 20_000_000  # bytes
 
 
 class StrictFormParser(MultiPartParser):
@@ -127,7 +127,7 @@ class StrictFormParser(MultiPartParser):
 
 async def read_multipart(request: Request) -> FormData:
     """The fields and files of a form. `close_files` ends the files."""
-    limits = {"max_files": MOST_FILES, "max_fields": MOST_FIELDS, "max_part_size": LARGEST_FIELD}
+    limits = {"max_files": MAX_FILES, "max_fields": MAX_MULTIPART_FIELDS, "max_part_size": MAX_FIELD_BYTES}
     try:
         request.state.form = await StrictFormParser(request.headers, request.stream(), **limits).parse()
     except MultiPartException as problem:
