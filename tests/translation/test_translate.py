@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import regard
 from regard.errors import BundleError, InputError, RegardError
 from regard.search.engine import token_batches
+from regard.search.mbr import expected_utilities
 from regard.search.options import Mbr, Sampling
-from regard.search.sampling import expected_utilities
 from regard.text.learned_vocabulary import LearnedVocabulary
 from regard.text.tokenizer import Tokenizer
 from regard.translation.options import TranslateOptions
