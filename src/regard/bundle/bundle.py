@@ -4,7 +4,7 @@ Each file is written to a temporary name, synced and renamed, so that a reader f
 `SHA256SUMS` holds checksums of vocabulary and weights (`checksums.py`). The card says where the model comes from: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
 A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
-with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
+with them (`lexicon.json`, by `search/token_lexicon.py`); a model is complete without it.
 
 `Bundle.read` reads all of it but the model, which is loaded when it is first used; nothing else needs torch.
 

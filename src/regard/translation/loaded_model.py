@@ -86,7 +86,7 @@ class LoadedModel:
         device: str = "auto",
         engine: str = "auto",
     ) -> Self:
-        """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
+        """The model in a folder, the ensemble of those in several, or a bundled model. The first one's recipe says
         how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
         paths = bundled_models.folder_of() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
