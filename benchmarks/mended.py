@@ -25,7 +25,7 @@ from regard.text.known_words import KnownWords
 from regard.text.normalize_input import TextEdit, spelling_corrections
 from regard.text.protected_spans import protected_spans
 
-LETTERS_A_SLIP = 40
+LETTERS_PER_TYPO = 40
 
 
 def changes(line: str, known: KnownWords, language: str) -> list[TextEdit]:
@@ -54,7 +54,7 @@ def main() -> None:
     for line in islice(read_lines(given.source), given.lines):
         count["words"] += len(line.split())
         changed.update(f"{line[start:end]} ({new})" for start, end, new in changes(line, known, language))
-        typed = with_slips(line, LETTERS_A_SLIP, rng) if line.strip() else line
+        typed = with_slips(line, LETTERS_PER_TYPO, rng) if line.strip() else line
         read = mended(typed, known, language).split(" ")
         rows = zip(line.split(" "), typed.split(" "), read, strict=False)
         for right, wrong, found in rows if len(read) == len(line.split(" ")) else ():

@@ -46,7 +46,7 @@ from regard.metrics.chrf import chrf
 from regard.report.table import Table
 from regard.translator import Translator
 
-LETTERS_A_SLIP = 40
+LETTERS_PER_TYPO = 40
 FIVE = 5
 LIST_MARKS = ("-", "•", "1.", "2.", "a)", "(b)", "*")
 WORST = "hurried"  # not asked to be as good as clean text
@@ -84,7 +84,7 @@ def forms(language: str, seed: int) -> dict[str, Form]:
 
     def slips(lines: list[str]) -> list[str]:
         rng = random.Random(seed)
-        return [with_slips(line, LETTERS_A_SLIP, rng) if line.strip() else line for line in lines]
+        return [with_slips(line, LETTERS_PER_TYPO, rng) if line.strip() else line for line in lines]
 
     def emoji(lines: list[str]) -> list[str]:
         rng = random.Random(seed)

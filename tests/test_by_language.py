@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
                   "schedule": "cosine", "warmup": 5, "save_every": 30, "device": "cpu"},
     }  # fmt: skip
     run = regard.train(recipe, folder / "run").run
-    first = folder / "boxed" / "en-fr"
+    first = folder / "bundled" / "en-fr"
     for a, b in WAYS:
         about = folder / f"{a}-{b}.toml"
         about.write_text(ABOUT.replace('["English", "French"]', f'["{a}", "{b}"]'), encoding="utf-8")
@@ -79,7 +79,7 @@ def test_each_text_is_looked_at_by_itself(call: Call) -> None:
     code, out, err = call("translate", "--to", "English", *texts)
     assert (code, out.splitlines()) == (0, LINES["en"])
     assert err == (
-        "regard: texts 1, 4: read as German; text 2: read as French; text 3: English already and stays as it is "
+        "regard: texts 1, 4: read as German; text 2: read as French; text 3: English already and is returned unchanged "
         "(--from says what it is)\n"
     )
 
@@ -129,7 +129,8 @@ def test_by_way_of_english(call: Call) -> None:
         refused = call(*words, *flags, texts[0])
         assert (refused.code, refused.out) == (2, "")
         assert (
-            refused.err == f"regard: {flags[0]} is of one model, but fr-en and en-de are two; translate in two steps\n"
+            refused.err
+            == f"regard: {flags[0]} needs a single model, but fr-en and en-de are two; translate in two steps\n"
         )
 
 
@@ -185,7 +186,11 @@ def test_from_python() -> None:
     assert regard.load("de-en", "cpu").translate(LINES["de"])[0].text == LINES["en"][0]
     found = regard.translate([LINES["de"][0], LINES["fr"][1], LINES["en"][2], "OK"], to="en", device="cpu")
     assert [one.text for one in found[:3]] == LINES["en"][:3]
-    assert [one.warnings[:1] for one in found[:3]] == [(), (), ("the text is English already and stays as it is",)]
+    assert [one.warnings[:1] for one in found[:3]] == [
+        (),
+        (),
+        ("the text is English already and is returned unchanged",),
+    ]
     assert "which is uncertain" in found[3].warnings[0]
     assert regard.translate(LINES["fr"][0], to="German", through="English", device="cpu").text == LINES["de"][0]
     assert regard.translate([], to="en") == []
@@ -230,7 +235,7 @@ def test_a_term_passes_the_first_step_and_is_translated_by_the_last() -> None:
 def test_a_chain_refuses_what_is_of_one_model() -> None:
     chain = regard.load("fr-de", "cpu", through="en")
     for ask in (chain.explain, chain.align, chain.score, chain.alternatives):
-        with pytest.raises(InputError, match=r"is of one model, but this is a chain of 2; take .* fr-en, en-de"):
+        with pytest.raises(InputError, match=r"needs a single model, but this is a chain of 2; use .* fr-en, en-de"):
             ask("Le chat dort.")
     with pytest.raises(InputError, match="nbest is an option of one model"):
         chain.translate("Le chat dort.", nbest=2)

@@ -12,7 +12,7 @@ Stages, each of which is skipped if it was done before in OUT:
     translate    the teachers say text in all six directions, together, as much as there is time for     OUT/said
     encode-said  what they said, with the teacher's vocabulary
     student      general-student.toml, by minutes                                                        OUT/student
-    pack         six folders in 8 bits, one set of weights                                               OUT/boxed
+    pack         six folders in 8 bits, one set of weights                                               OUT/bundled
     views        views.py: which attention aligns, with its error rate where links are known (--gold)
     calibrate    benchmarks/guard.py: what a confidence means, fitted on held-out text of each direction
     table        benchmarks/box.py with these six                                                    OUT/results.json
@@ -34,7 +34,7 @@ from its weights, so that all minutes of training go into one model. It still le
 
 The last line finishes a model that is there already: OUT/student is a run, or a run packed with --weights float16, and
 may come from another machine. All that pack needs besides is OUT/texts, which --stage texts makes from DATA. Views and
-calibration go into the cards of OUT/boxed, and so do the scores of the table; then the six folders can be shipped.
+calibration go into the cards of OUT/bundled, and so do the scores of the table; then the six folders can be shipped.
 
 DATA is laid out like this, cleaned of all test sentences; what is not there is left out:
 

@@ -73,7 +73,7 @@ def views(chain: Chain, seconds: float) -> Iterator[StageCost]:
     """One view of attention for all six."""
     words: list[str | Path] = ["--gold", chain.gold] if chain.gold else []
     words += ["--most", str(TINY_LINES)] if chain.tiny else []
-    places = ["--models", chain.out / "boxed", "--processes", str(min(2, chain.cores))]
+    places = ["--models", chain.out / "bundled", "--processes", str(min(2, chain.cores))]
     chain.run(HERE / "views.py", *places, *words, "--write", threads=1)
     yield StageCost("views", "cpu", note="the embedded corpus" + (", the Hansards" if chain.gold else ""))
 
@@ -85,7 +85,7 @@ def calibrate(chain: Chain, seconds: float) -> Iterator[StageCost]:
         fit, test = held_out(chain.data, way)
         sets = [str(w) for flag, some in (("--fit", fit), ("--test", test)) for one in some for w in (flag, *one)]
         options = ["--most", str(TINY_LINES if chain.tiny else LINES), "--engine", "ctranslate2", "--no-alarms"]
-        model = chain.out / "boxed" / way
+        model = chain.out / "bundled" / way
         script = HERE.parents[1] / "benchmarks" / "guard.py"
         chain.run(script, "--model", model, *sets, *options, "--write", threads=1, name=way)
 

@@ -65,7 +65,7 @@ def results(chain: Chain, stage: str) -> list[Path]:
         "translate": ["said"],
         "encode-said": [f"cache/{chain.student}.encoded"],
         "student": [chain.student],
-        **{stage: ["boxed"] for stage in ("pack", "views", "calibrate")},
+        **{stage: ["bundled"] for stage in ("pack", "views", "calibrate")},
         "table": ["results.json"],
     }
     return [chain.out / name for name in names[stage]]
@@ -73,7 +73,7 @@ def results(chain: Chain, stage: str) -> list[Path]:
 
 def missing(chain: Chain, stage: str) -> str:
     """What a stage cannot do without, if it is not there: the stage before may have failed."""
-    texts, boxed = chain.out / "texts" / "dev.en", [chain.out / "boxed" / way for way in DIRECTIONS]
+    texts, bundled = chain.out / "texts" / "dev.en", [chain.out / "bundled" / way for way in DIRECTIONS]
     teacher, student = "a teacher", f"a model in {chain.out / chain.student}"
     needs = {
         "encode": {str(texts): texts.is_file()},
@@ -82,7 +82,7 @@ def missing(chain: Chain, stage: str) -> str:
         "encode-said": {teacher: bool(chain.teachers_there())},
         "student": {str(texts): texts.is_file(), teacher: bool(chain.teachers_there()) or not chain.self_taught},
         "pack": {student: is_model(chain.out / chain.student)},
-        **{later: {str(way): way.is_dir() for way in boxed} for later in ("views", "calibrate", "table")},
+        **{later: {str(way): way.is_dir() for way in bundled} for later in ("views", "calibrate", "table")},
     }
     return ", ".join(name for name, there in needs.get(stage, {}).items() if not there)
 
@@ -229,7 +229,7 @@ def resume_flags(run: Path, minutes: float) -> list[str]:
 
 def pack(chain: Chain, seconds: float) -> Costs:
     """The first direction has the files, the others lie beside it."""
-    folder = chain.out / "boxed"
+    folder = chain.out / "bundled"
     if chain.again:
         shutil.rmtree(folder, ignore_errors=True)
     missing = [way for way in DIRECTIONS if not (folder / way).exists()]
@@ -244,7 +244,7 @@ def pack(chain: Chain, seconds: float) -> Costs:
 def pack_one(chain: Chain, way: str) -> None:
     """With what a person has to say of the direction, and the words that it knows from its own pairs."""
     source, target = way.split("-")
-    folder, texts = chain.out / "boxed", chain.out / "texts"
+    folder, texts = chain.out / "bundled", chain.out / "texts"
     said = texts / f"about-{way}.toml"
     said.write_text(
         about_of(way, teacher_of(read_json(find_model(chain.out / chain.student) / CARD))), encoding="utf-8"
@@ -262,7 +262,7 @@ def pack_one(chain: Chain, way: str) -> None:
 def table(chain: Chain, seconds: float) -> Costs:
     """The six, with torch alone on a GPU, on the test sets of the data."""
     script, results = HERE.parents[1] / "benchmarks" / "box.py", chain.out / "results.json"
-    models = [chain.out / "boxed" / way for way in DIRECTIONS]
+    models = [chain.out / "bundled" / way for way in DIRECTIONS]
     words = ["--tests", chain.data, "--engine", "native", "--device", chain.device, "--results", results]
     chain.run(script, "--model", *models, *words, *(["--limit", "20"] if chain.tiny else ["--write"]))
     yield StageCost("table", chain.device, note=f"benchmarks/box.py, {results.name}")

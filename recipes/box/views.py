@@ -1,6 +1,6 @@
 """One view of attention for the directions of one model, chosen by links that are known, and its error rate in each.
 
-    python recipes/box/views.py --models runs/general/boxed --gold data/gold-alignments --write
+    python recipes/box/views.py --models runs/general/bundled --gold data/gold-alignments --write
 
 Links are known between English and French: those of the embedded corpus by construction, those of the Hansards drawn by
 people (--gold: enfr.src, enfr.tgt and enfr.gold.1indexed.talp, compressed or not; left out where there is no such

@@ -86,11 +86,11 @@ def load(
     *,
     through: str | None = None,
 ) -> Translator | TranslatorChain:
-    """Load the translator in a model folder or a run's folder (its best model); of several folders, their ensemble.
-    Without a path, or with a name such as "en-fr", a bundled model. `device` is "auto", "cpu", "cuda",
-    "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which uses CTranslate2 on a CPU where
-    there is a converted model (docs/engines.md). With `through` the path is a pair of languages, such as "fr-de", and
-    the result translates by way of a third one. Raises RegardError for a model that cannot be loaded.
+    """Load the translator in a model folder or a run's folder (its best model); several folders are loaded as an
+    ensemble. Without a path, or with a name such as "en-fr", a bundled model is loaded. `device` is "auto", "cpu",
+    "cuda", "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which uses CTranslate2 on a CPU
+    where there is a converted model (docs/engines.md). With `through`, the path is a language pair such as "fr-de", and
+    the result translates by way of a third language. Raises RegardError for a model that cannot be loaded.
 
     >>> import regard
     >>> regard.load(device="cpu").translate("The cat is on the mat.").text

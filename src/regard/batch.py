@@ -64,7 +64,7 @@ class Batch:
         return self._each(lambda tensor: tensor.clone())
 
     def twice(self) -> Batch:
-        """All rows, then all rows again."""
+        """The rows of the batch, followed by the same rows again."""
         return self._each(lambda tensor: torch.cat([tensor, tensor]))
 
     def rows(self, part: slice) -> Batch:
@@ -100,7 +100,7 @@ class FlatBatch:
     tgt_in: Tensor  # (ΣT,)
     tgt_out: Tensor  # (ΣT,)
     tgt_offsets: Tensor  # (B+1,)
-    places: Places | None = None  # None: a row each
+    places: Places | None = None  # None: one row per pair
 
     def __len__(self) -> int:
         return self.src_offsets.shape[0] - 1
@@ -136,7 +136,7 @@ class FlatBatch:
 
 
 def flat_batch(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> FlatBatch:
-    """Sentences as plain ids, without BOS or EOS, become one flat batch.
+    """Makes a flat batch from sentences given as plain ids, without BOS or EOS.
 
     >>> flat_batch([[7, 8]], [[9]]).tgt_in.tolist(), flat_batch([[7, 8]], [[9]]).src.tolist()
     ([1, 9], [7, 8, 2])
@@ -149,7 +149,7 @@ def flat_batch(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]
 
 
 def pad_sources(sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Source ids (B, S) with EOS, and their mask: the arguments of `encode` when there is no target yet."""
+    """Returns source ids (B, S) with EOS, and their mask: the arguments of `encode` when there is no target yet."""
     flat, offsets = (part.numpy() for part in _flatten([(*s, EOS) for s in sources]))
     lengths = np.diff(offsets)
     mask = np.arange(lengths.max()) < lengths[:, None]  # (B, S)

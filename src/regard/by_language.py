@@ -1,4 +1,4 @@
-"""Texts into one language, each by the bundled model for its own: `regard.translate(texts, to="en")`.
+"""Translates texts into one language, each with the bundled model for its own: `regard.translate(texts, to="en")`.
 
 The command line chooses models in the same way (`bundle/bundled_models.py`), but one for a whole file.
 """
@@ -23,7 +23,7 @@ MAX_LOADED = 8  # translators that stay loaded
 
 
 class LanguageChoice:
-    """The languages of a translation, as codes. `source` is None where it is to be identified from the text. Raises
+    """The languages of a translation, as codes. `source` is None if it must be identified from the text. Raises
     InputError for an unknown language."""
 
     def __init__(self, to: str, source: str | None = None, through: str | None = None) -> None:
@@ -32,15 +32,15 @@ class LanguageChoice:
         self.through = None if through is None else known_language(through, "through")
 
     def choose(self, texts: Sequence[str]) -> Choice:
-        """The bundled models for texts in one language. Raises NoDirectionError where there are none."""
+        """Returns the bundled models for texts in one language. Raises NoDirectionError if there are none."""
         return choose(texts, self.target, self.source, self.through)
 
 
 def translate_by_language(
     texts: str | Iterable[str], languages: LanguageChoice, device: str, engine: str, **options: Any
 ) -> Translation | list[Translation]:
-    """The translation of a string, or of several, in their order. A text that is in the target language already is
-    returned unchanged, with a warning."""
+    """Translates a string, or several, and returns the translations in their order. A text that is already in the
+    target language is returned unchanged, with a warning."""
     lines = checked_texts(texts, "translate")
     choices = [languages.choose([line]) for line in lines]
     found: dict[int, Translation] = {}
@@ -55,24 +55,24 @@ def translate_by_language(
 
 
 def source_remark(choice: Choice) -> str:
-    """A warning about the source language, to follow "the text is"; empty where there is none."""
+    """Returns a warning about the source language, to follow "the text is"; empty where there is none."""
     name = language_name(choice.source)
     if not choice.models:
-        return f"{name} already and stays as it is"
+        return f"{name} already and is returned unchanged"
     return "" if choice.sure else f"read as {name}, which is uncertain"
 
 
 @lru_cache(MAX_LOADED)
 def loaded(folders: tuple[Path, ...], device: str, engine: str) -> Translator | TranslatorChain:
-    """One translator, or a chain of several; the most recently used stay loaded."""
+    """Loads one translator, or a chain of several; the most recently used ones stay loaded."""
     if len(folders) == 1:
         return Translator.load(folders[0], device, engine)
     return TranslatorChain.load(folders, device, engine)
 
 
 def load_through(name: object, through: str, device: str, engine: str) -> TranslatorChain:
-    """The translators of a pair such as "fr-de", by way of a third language. Raises InputError for another `name`, and
-    where there is a direct translator."""
+    """Loads the translators for a pair such as "fr-de" by way of a third language. Raises InputError if `name` is not
+    such a pair, and where there is a direct translator."""
     pair: Sequence[str] = name.split("-") if isinstance(name, str) else ()
     if len(pair) != 2:
         raise InputError(f'through is for a pair of languages, such as "fr-de", but was given with {name!r}')

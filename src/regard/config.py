@@ -1,4 +1,4 @@
-"""Plain dataclasses as configuration: filled from TOML tables or from command-line words, checked, compared.
+"""Plain dataclasses as configuration: filled from TOML tables or command-line arguments, checked, compared.
 
 A section of a recipe is a frozen dataclass that stands beside what it configures and declares its keys with `key()`.
 Defaults are in those dataclasses; no section is named here.
@@ -28,17 +28,17 @@ TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0"
 def key(
     default: Any, help: str, minimum: float | None = None, maximum: float | None = None, *, otherwise: str = ""
 ) -> Any:
-    """A dataclass field with its default, the sentence that help pages print for it, and the bounds of a number, which
-    `check_bounds` enforces. `otherwise` says in words what a default of None stands for."""
+    """Declares a dataclass field with its default, the sentence that help pages print for it, and the bounds of a
+    number, which `check_bounds` enforces. `otherwise` describes in words what a default of None stands for."""
     described = {"help": help, "minimum": minimum, "maximum": maximum, "otherwise": otherwise}
     return dataclasses.field(default=default, metadata=described)
 
 
 class OptionSpec(NamedTuple):
-    """What `key` declares of a field, for flags of a command and fields of a request."""
+    """The declaration of a field by `key`, for command-line flags and request fields."""
 
     name: str
-    kind: type  # int, float, bool or str; of a choice, str
+    kind: type  # int, float, bool or str; str for a choice
     default: Any
     help: str
     minimum: float | None
@@ -49,10 +49,10 @@ class OptionSpec(NamedTuple):
 
 @cache
 def options_of(section: type) -> dict[str, OptionSpec]:
-    """The fields of a dataclass that are declared with `key`, by name."""
+    """Returns the fields of a dataclass that are declared with `key`, by name."""
     found = {}
     for name, f in ((f.name, f) for f in dataclasses.fields(section) if f.metadata):
-        kind = eval(str(f.type), vars(sys.modules[section.__module__]))  # an annotation, which is a string
+        kind = eval(str(f.type), vars(sys.modules[section.__module__]))  # annotations are strings
         kinds = [one for one in (get_args(kind) if get_origin(kind) in UNIONS else (kind,)) if one is not type(None)]
         choices = get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ()
         found[name] = OptionSpec(name, str if choices else kinds[0], f.default, **f.metadata, choices=choices)
@@ -60,7 +60,7 @@ def options_of(section: type) -> dict[str, OptionSpec]:
 
 
 def check_bounds(config: Any) -> None:
-    """Raise InputError where a field has the wrong type, is out of its bounds, or is none of its choices."""
+    """Raises InputError if a field has the wrong type, is out of its bounds, or is not one of its choices."""
     for name, option in options_of(type(config)).items():  # type: ignore[arg-type]
         value = getattr(config, name)
         if value is None and option.default is None:
@@ -87,7 +87,7 @@ def _quoted(words: Sequence[str]) -> str:
 
 
 def nearest_keys(word: str, known: Iterable[str]) -> list[str]:
-    """Known keys that a word may stand for: ours for another toolkit's name, else the one spelt most alike.
+    """Returns known keys that a word may stand for: ours for another toolkit's name, else the closest spelling.
 
     >>> nearest_keys("lr", ["learning_rate", "steps"]), nearest_keys("widht", ["width", "heads"])
     (['learning_rate'], ['width'])
@@ -110,7 +110,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def describe(kind: Any) -> str:
-    """A type in words: `int | None` is "a whole number or none"."""
+    """Describes a type in words: `int | None` is "a whole number or none"."""
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(a) for a in get_args(kind))
@@ -124,7 +124,7 @@ def describe(kind: Any) -> str:
 
 
 def accept(value: Any, kind: Any) -> Any:
-    """`value` as an instance of `kind`, or ValueError. A whole number is also a number; nothing else is converted."""
+    """Returns `value` as an instance of `kind`, or raises ValueError. An int is accepted as a float."""
     origin = get_origin(kind)
     if origin in UNIONS:
         return _first_accepted(accept, value, get_args(kind))
@@ -148,7 +148,7 @@ def _is(value: Any, kind: type) -> bool:
 
 
 def parse(word: str, kind: Any) -> Any:
-    """A word from the command line as an instance of `kind`, or ValueError.
+    """Converts a command-line word to an instance of `kind`, or raises ValueError.
 
     >>> parse("3e-4", float), parse("yes", bool), parse("none", int | None), parse("a,b", tuple[str, ...])
     (0.0003, True, None, ('a', 'b'))
@@ -178,17 +178,17 @@ def _first_accepted(convert: Callable[[Any, Any], Any], value: Any, kinds: Itera
     raise ValueError(value)
 
 
-_hints = cache(get_type_hints)  # takes milliseconds, and is called for every word of a command line
+_hints = cache(get_type_hints)  # takes milliseconds, and is called for every command-line argument
 
 
 def keys_of(section: type) -> dict[str, Any]:
-    """Name → type of every key of a section, annotations resolved."""
+    """Returns name → type of every key of a section, annotations resolved."""
     hints = _hints(section)
     return {f.name: hints[f.name] for f in dataclasses.fields(section)}
 
 
 def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
-    """A section from a mapping. Errors for unknown keys and wrong types say what is allowed."""
+    """Builds a section from a mapping. Errors for unknown keys and wrong types say what is allowed."""
     known = keys_of(section)
     values = {}
     for name, value in table.items():
@@ -203,7 +203,7 @@ def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
 
 
 def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:
-    """(key, old value, new value) wherever two dataclasses of one kind differ, nested ones with dotted keys."""
+    """Returns (key, old value, new value) for each difference of two dataclasses of one type; nested keys have dots."""
     found = []
     for f in dataclasses.fields(old):
         a, b = getattr(old, f.name), getattr(new, f.name)
@@ -215,13 +215,13 @@ def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, An
 
 
 def require(condition: bool, message: str, parameter: str | tuple[str, ...] = ()) -> None:
-    """For `__post_init__`: RecipeError unless the condition holds."""
+    """Raises RecipeError unless the condition holds; for use in `__post_init__`."""
     if not condition:
         raise RecipeError(message, parameter=parameter)
 
 
 def require_each(section: str, config: Any, names: Iterable[str], holds: Callable[[Any], bool], rule: str) -> None:
-    """`require` for several keys of a section: "SECTION.NAME RULE, but is VALUE"."""
+    """Applies `require` to several keys of a section: "SECTION.NAME RULE, but is VALUE"."""
     for name in names:
         value = getattr(config, name)
         require(holds(value), f"{section}.{name} {rule}, but is {value}")

@@ -1,4 +1,4 @@
-"""Devices: which one is used, its random state, its free memory, and out-of-memory errors."""
+"""Devices: selection, random state, free memory and out-of-memory errors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from regard.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-# Device files of GPUs on Linux: of NVIDIA (cards, and those on a chip with the CPU), of AMD, and of Windows around it.
+# GPU device files on Linux: NVIDIA (discrete cards, integrated GPUs), AMD, and WSL.
 GPU_FILES = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")
 
-# Messages of torch for a GPU; for a CPU on x86-64 and macOS, and on Windows and ARM, where there is no exception type.
+# Messages of torch: for GPUs; for CPUs on x86-64 and macOS; for CPUs on Windows and ARM, which have no exception type.
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory: you tried to allocate")
 
 
 @cache
 def make_forks_safe() -> None:
-    """Let processes that are forked from this one compute with one thread. Once torch has computed with several, a
-    fork would wait for ever for threads that it does not have. On ARM oneDNN has threads of its own, whatever torch
-    was told, so a fork does without it."""
+    """Makes processes forked from this one compute with one thread. Once torch has used several threads, a fork would
+    wait forever for threads that it does not have. On ARM, oneDNN has its own threads regardless of torch's settings,
+    so it is disabled in forks."""
     import torch
 
     def compute_alone() -> None:
@@ -39,7 +39,7 @@ def make_forks_safe() -> None:
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """With "auto" cuda before mps before cpu; a device given by name must be available."""
+    """Returns the device of this name, which must be available; "auto" prefers cuda to mps to cpu."""
     import torch
 
     make_forks_safe()
@@ -54,15 +54,15 @@ def pick_device(name: str = "auto") -> torch.device:
 
 
 def device_name(name: str = "auto") -> str:
-    """The name of what `pick_device` picks. Torch, which takes seconds to import, is asked only where there may be
-    something to ask it."""
+    """Returns the name of the device that `pick_device` picks. Torch, which takes seconds to import, is used only where
+    there may be a GPU."""
     if name == "cpu" or (name == "auto" and has_no_gpu()):
         return "cpu"
     return str(pick_device(name))
 
 
 def nth_device(name: str, number: int) -> str:
-    """The device of process `number` of several that share the work: "auto" and "cuda" go over all GPUs in turn."""
+    """Returns the device of process `number` of several sharing the work: "auto" and "cuda" cycle through all GPUs."""
     if name not in ("auto", "cuda") or (name == "auto" and has_no_gpu()):
         return name
     import torch
@@ -72,13 +72,13 @@ def nth_device(name: str, number: int) -> str:
 
 
 def has_no_gpu() -> bool:
-    """Whether it is certain without torch that there is none: on a Linux without the device files of one."""
+    """Whether the absence of a GPU is certain without importing torch: on Linux, if there are no GPU device files."""
     return sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that this process can still take on a GPU: what nobody has, and what torch holds without using it. None for
-    other devices."""
+    """Returns the bytes this process can still allocate on a GPU: unallocated memory, and memory that torch has
+    reserved but does not use. None for other devices."""
     import torch
 
     if device.type != "cuda":
@@ -88,14 +88,14 @@ def free_memory(device: torch.device) -> int | None:
 
 
 def is_out_of_memory(problem: BaseException) -> bool:
-    """Whether an exception means that memory is full, of a GPU or of the machine."""
+    """Whether an exception means that GPU or host memory is exhausted."""
     text = str(problem).lower()
     full = isinstance(problem, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
     return full or isinstance(problem, MemoryError)
 
 
 def save_random_state(device: torch.device) -> Callable[[], None]:
-    """Save the state of torch's random generators, the CPU's and, if the device is a GPU, the device's; returns a
+    """Saves the state of torch's random generators, the CPU's and, if the device is a GPU, the device's; returns a
     function that restores it."""
     import torch
 

@@ -1,4 +1,4 @@
-"""Errors that the caller can mend, each with a message of one line.
+"""Errors that the user can fix, each with a message of one line.
 
 Every message says what was given, what is allowed and what to type. The command line prints the line and exits with
 code 2; users see no traceback. An `assert` is for invariants of the package, never for input.
@@ -6,7 +6,7 @@ code 2; users see no traceback. An `assert` is for invariants of the package, ne
 
 
 class RegardError(Exception):
-    """Something the user can mend. Its text is the whole message, in terms of the Python interface.
+    """An error that the user can fix. Its text is the whole message, in terms of the Python interface.
 
     `parameter` names the parameters or recipe keys that the message is about, where the message does not start with
     "NAME must" and contains no "section.key". The command line then adds their flags.
@@ -24,7 +24,7 @@ class RegardError(Exception):
 
 
 class InputError(RegardError):
-    """Text or files that cannot be used: missing, empty, unequal, not UTF-8."""
+    """Unusable text or files: missing, empty, of unequal length, not UTF-8."""
 
 
 class RecipeError(RegardError):
@@ -36,8 +36,8 @@ class BundleError(RegardError):
 
 
 class RunError(RegardError):
-    """A training run that cannot start, go on or be resumed."""
+    """A training run that cannot start, continue or be resumed."""
 
 
 class RunFinishedError(RunError):
-    """A training run that is to be resumed, but has already reached its last step."""
+    """A training run that cannot be resumed because it has already reached its last step."""

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all, and file locks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp")  # .NAME.PID.tmp
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, sync it, then rename it over `path`. A failure leaves `path` as it was.
+    """Lets `write` fill a temporary file, syncs it, then renames it over `path`. A failure leaves `path` as it was.
 
     Temporary files for the same `path` that a killed process left are removed.
     """
@@ -33,13 +33,13 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except (OSError, SafetensorError) as problem:  # safetensors has its own error for a full disk
         raise BundleError(f"cannot write {path}: {getattr(problem, 'strerror', None) or problem}") from None
     finally:
-        with contextlib.suppress(OSError):  # where nothing could be written, nothing is left to remove
+        with contextlib.suppress(OSError):  # if nothing was written, there is nothing to remove
             temporary.unlink()
     sync_folder(path.parent)
 
 
 def user_cache() -> Path:
-    """Where things are kept that can be made again: $REGARD_CACHE, else regard in the user's cache folder."""
+    """Returns the folder for files that can be regenerated: $REGARD_CACHE, else regard in the user's cache folder."""
     if given := os.environ.get("REGARD_CACHE"):
         return Path(given).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -47,10 +47,10 @@ def user_cache() -> Path:
 
 
 def remove_leftovers(paths: Iterable[Path], own: bool = False) -> None:
-    """Remove those of `paths` that are temporary files of dead processes.
+    """Removes those of `paths` that are temporary files of dead processes.
 
-    `own`: also those of this process's number. At its start these are from an earlier process with the same number, as
-    in a container that was started again.
+    `own`: also those with this process's id. At its start these are from an earlier process with the same id, as in a
+    restarted container.
     """
     for path in paths:
         found = TEMPORARY.fullmatch(path.name)
@@ -60,7 +60,7 @@ def remove_leftovers(paths: Iterable[Path], own: bool = False) -> None:
 
 
 def _is_alive(pid: int) -> bool:
-    if os.name != "posix":  # elsewhere a signal of 0 is no question
+    if os.name != "posix":  # signal 0 tests for existence only on POSIX
         return True
     try:
         os.kill(pid, 0)
@@ -72,7 +72,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut, where the system lets a folder be synced."""
+    """Makes a rename survive a power failure, where the system supports syncing a folder."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -82,9 +82,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def take_lock(path: Path, in_use: Callable[[str], Exception]) -> IO[str]:
-    """The file at `path`, locked for this process, with its number in it. The system releases the lock when the file is
-    closed and when the process ends, however it ends. Where another process has it, `in_use("another process (pid N)")`
-    is raised. On POSIX the holder may remove the file before it closes it."""
+    """Opens and locks the file at `path` for this process and writes its id into it. The system releases the lock when
+    the file is closed and when the process ends, for whatever reason. If another process has the lock, `in_use("another
+    process (pid N)")` is raised. On POSIX the holder may remove the file before it closes it."""
     while True:
         file = path.open("a+")
         if not _lock(file):
@@ -95,11 +95,11 @@ def take_lock(path: Path, in_use: Callable[[str], Exception]) -> IO[str]:
             file.write(f"{os.getpid()}\n")
             file.flush()
             return file
-        file.close()  # the process that had it has removed it
+        file.close()  # the previous holder has removed the file
 
 
 def lock_holder(path: Path) -> str | None:
-    """Which process has the lock of a file; None where none has, or where this user cannot ask. Nothing is written."""
+    """Returns which process holds the lock of a file; None if none does or it cannot be tested. Nothing is written."""
     try:
         with path.open("r+") as file:
             return None if _lock(file) else _holder(file)
@@ -116,7 +116,7 @@ def _holder(file: IO[str]) -> str:
 
 
 def _lock(file: IO[str]) -> bool:
-    """Whether this process has the lock now."""
+    """Tries to lock the file; returns whether this process has the lock now."""
     try:
         if os.name == "posix":
             import fcntl
@@ -139,7 +139,7 @@ def _is_still(path: Path, file: IO[str]) -> bool:
 
 
 def check_free(out: Path) -> None:
-    """Raise unless `out` is new or an empty folder: nothing is ever overwritten."""
+    """Raises InputError unless `out` is new or an empty folder: nothing is ever overwritten."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
             f"{out} already exists and is not an empty folder; choose another name, or empty it first", parameter="out"
@@ -147,7 +147,7 @@ def check_free(out: Path) -> None:
 
 
 def checksum(path: Path) -> int:
-    """The CRC-32 of a file."""
+    """Returns the CRC-32 of a file."""
     total = 0
     with path.open("rb") as file:
         while block := file.read(1 << 20):

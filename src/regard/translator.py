@@ -1,6 +1,6 @@
-"""`regard.Translator`: a model that translates, scores, explains and aligns; and two of them one after the other.
+"""`regard.Translator`, a model that translates, scores, explains and aligns, and a chain of two translators.
 
-It stands above `explain` because it uses it; `translation/translator.py` has the part that only needs search.
+This module is above `explain` because it uses it; `translation/translator.py` has the part that needs only search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FileTranslation:
-    """`translate_file` of a translator and of a chain of translators."""
+    """The method `translate_file`, shared by a translator and a chain of translators."""
 
     def translate_file(
         self,
@@ -38,17 +38,17 @@ class FileTranslation:
         lines_done: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> TranslationCounts:
-        """Translate a file into another, in chunks, whatever its size; options are those of `translate`.
+        """Translates a file into another, in chunks, whatever its size; options are those of `translate`.
 
         format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines
-        columns     of a table or of records: what to translate
+        columns     columns of a table, or keys of records, to translate
         report      a .jsonl with every sentence, its confidence and the reasons to doubt it
         workers     processes that translate in parallel; each loads the model. A script that uses them needs
                     `if __name__ == "__main__":`
         restart     discard the result of an interrupted call; otherwise the same call resumes it
-        lines_done  called with the number of lines that are done, and the number of all lines
+        lines_done  called with the number of lines done and the total number of lines
 
-        The output appears when all is done. Returns the number of texts, of sentences and of doubtful ones. Raises
+        The output file appears when all is done. Returns the numbers of texts, sentences and doubtful sentences. Raises
         InputError for a file or an option that cannot be used.
         """
         from regard.bulk.rows import OutputForm
@@ -67,24 +67,24 @@ class FileTranslation:
 
 
 class Translator(FileTranslation, TextTranslator):
-    """What `regard.load` returns.
+    """A loaded model, returned by `regard.load`.
 
     >>> import regard
     >>> translator = regard.load("en-fr", device="cpu")
     >>> translator.translate("The cat is black.").text
     'Le chat est noir.'
 
-    Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
-    thread, because a forked process does not have torch's threads.
+    Threads may share a translator. Forked processes may share it on the CPU: they compute with one thread, because a
+    forked process does not have torch's threads.
     """
 
     def explain(self, text: str, target: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
-        """Translate a sentence, or take the given `target`, and keep all attention weights, ready to be shown:
-        `.grid()`, `.sheet()`, `.arcs(word)`.
+        """Translates a sentence, or takes the given `target`, and keeps all attention weights for display: `.grid()`,
+        `.sheet()`, `.arcs(word)`.
 
         sentence    index of a sentence of the text, from 0; needed where the text has several
         beam        beam size, by default the model's own
-        nbest       which hypothesis of the search, 0 the best
+        nbest       index of the search hypothesis to explain, 0 for the best
         """
         from regard.explain.explanation import explain
 
@@ -102,9 +102,9 @@ class Translator(FileTranslation, TextTranslator):
     def align(
         self, sources: str | Iterable[str], targets: str | Iterable[str] | None = None
     ) -> WordAlignment | list[WordAlignment]:
-        """Which words translate which, read from the model's attention: of a pair of strings one `WordAlignment`, of
-        two lists a list. Without targets, of the model's own translations. Words are those of the texts as they are
-        given; the model reads them as in `translate`."""
+        """Aligns words by the model's attention. Returns one `WordAlignment` for a pair of strings, and a list for two
+        lists. Without targets, the model's own translations are aligned. Words are those of the given texts; the model
+        preprocesses them as in `translate`."""
         from regard.explain.word_alignment import align_pairs, translation_words
 
         lines = checked_texts(sources, "align")
@@ -121,12 +121,12 @@ class Translator(FileTranslation, TextTranslator):
 
 
 class TranslatorChain(FileTranslation, TextChain):
-    """What `regard.load("fr-de", through="en")` returns: two translators, one after the other. It translates texts and
-    files; what is of one model, such as an explanation, it refuses."""
+    """Two translators applied one after the other, returned by `regard.load("fr-de", through="en")`. It translates
+    texts and files; methods that concern a single model, such as `explain`, raise an error."""
 
     @classmethod
     def load(cls, paths: Sequence[str | PathLike[str]], device: str = "auto", engine: str = "auto") -> TranslatorChain:
-        """The models in these folders, or the bundled models of these names, in this order."""
+        """Loads the models in these folders, or the bundled models of these names, in this order."""
         made = cls([Translator.load(path, device, engine) for path in paths])
         made.load_options = {"paths": made.folders, "device": device, "engine": engine}
         return made
@@ -135,7 +135,7 @@ class TranslatorChain(FileTranslation, TextChain):
 def _load_again(
     kind: type[Translator] | type[TranslatorChain], options: dict[str, Any], number: int
 ) -> Translator | TranslatorChain:
-    """Load a translator again in worker `number`; with several GPUs each has its own."""
+    """Loads a translator again in worker `number`; several GPUs are distributed over the workers."""
     from regard.device import nth_device
 
     return kind.load(**options | {"device": nth_device(options["device"], number)})

@@ -1,4 +1,4 @@
-"""Work in processes of their own, which end when this one ends: one call in a fresh one, or many items by several."""
+"""Runs work in other processes, which end when this one ends: one call in a fresh process, or items in a pool."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from regard.errors import RegardError
 T = TypeVar("T")
 R = TypeVar("R")
 REPORT_EVERY = 0.2  # seconds
-GRACE = 5  # seconds that a worker has to end when its parent has ended
-Report = Callable[[int], None]  # what a worker calls with the amount of work it has just done
+GRACE = 5  # seconds a worker has to exit after its parent has ended
+Report = Callable[[int], None]  # a worker calls it with the amount of work just done
 
 
 class WorkerKilledError(RegardError):
-    """A process of ours ended without an answer."""
+    """A worker process ended without returning a result."""
 
 
 def in_new_process(work: Callable[..., T], *given: object) -> T:
-    """What `work(*given)` returns, computed in a fresh process. An exception there is raised here.
+    """Runs `work(*given)` in a fresh process and returns its result. An exception raised there is raised here.
 
-    KeyboardInterrupt here sends it SIGTERM and waits for it; a second one kills it. If this process is killed, that one
-    gets SIGTERM too.
+    KeyboardInterrupt in this process sends the other one SIGTERM and waits for it; a second one kills it. If this
+    process is killed, the other one gets SIGTERM too.
     """
     context = multiprocessing.get_context("spawn")
     connection, other_end = context.Pipe()
@@ -70,7 +70,7 @@ def _end_of(code: int) -> str:
 
 
 def _serve(connection: Connection) -> None:
-    """The other process: receive work, send back what it returns or raises. It ends by SIGTERM when its parent ends."""
+    """Runs in the other process: receives work, returns its result or exception. Ends by SIGTERM with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches it too; the parent reports it
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -86,7 +86,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _send_result(connection: Connection, work: Callable[..., object], *given: object) -> None:
-    """Send ("done", what `work(*given)` returns) or ("failed", the exception that it raises)."""
+    """Sends ("done", result of `work(*given)`) or ("failed", the exception it raised)."""
     try:
         answer: tuple[str, object] = "done", work(*given)
     except Exception as problem:
@@ -94,7 +94,7 @@ def _send_result(connection: Connection, work: Callable[..., object], *given: ob
         answer = "failed", problem
     try:
         connection.send(answer)
-    except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
+    except (TypeError, AttributeError, PicklingError):  # not picklable
         connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
 
 
@@ -104,12 +104,12 @@ SERVE = "from regard.workers import serve_items; serve_items()"
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """The number of CPU cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def thread_count() -> int:
-    """The value of OMP_NUM_THREADS, or how many cores this process may use if it is not set to a positive integer."""
+    """The value of OMP_NUM_THREADS if it is a positive integer, else the number of cores this process may use."""
     value = os.environ.get("OMP_NUM_THREADS", "")
     return int(value) if value.isdecimal() and int(value) > 0 else usable_cores()
 
@@ -120,35 +120,35 @@ class PoolWorker(NamedTuple):
 
 
 class WorkerPool(Generic[T, R]):
-    """Several processes that work on the items of a stream; results come in the order of the items.
+    """A pool of processes that work on a stream of items; results come in the order of the items.
 
-    `make_work(number, report)` is called once in each process, with its number from 0, and gives the function of an
-    item. No more than two items for each process are read ahead or kept waiting. An exception of the work is raised
-    when it is the turn of its item; a process that is killed ends everything with an error that names its item.
+    `make_work(number, report)` is called once in each process, with its number from 0, and returns the function that is
+    applied to each item. At most two items per process are read ahead or kept waiting. An exception of the work is
+    raised when its item's turn comes; a process that is killed ends everything with an error that names its item.
 
-    The processes are fresh interpreters: nothing is forked beside threads or a GPU, and the script of the user is not
-    imported again. Ctrl-C reaches this process alone, which ends them.
+    The processes are fresh interpreters: nothing is forked alongside threads or a GPU, and the user's script is not
+    imported again. Ctrl-C reaches only this process, which ends the others.
     """
 
     def __init__(
         self, make_work: Callable[[int, Report], Callable[[T], R]], workers: int, environment: Mapping[str, str]
     ) -> None:
-        """`environment`: what is set for the processes in addition, such as a number of threads."""
+        """`environment`: additional environment variables of the processes, such as a number of threads."""
         self.workers: list[PoolWorker] = []
         path = os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)
         try:
             for number in range(workers):
                 self.workers.append(_started(number, {**os.environ, **environment, "PYTHONPATH": path}))
             work = pickle.dumps(make_work)
-            for worker in self.workers:  # only now: sending waits for a process that is starting
-                with contextlib.suppress(OSError):  # one that has ended is reported with its first item
+            for worker in self.workers:  # after all have started: sending waits until a process is up
+                with contextlib.suppress(OSError):  # a process that has ended is reported with its first item
                     worker.connection.send_bytes(work)
         except BaseException:
             self.close()
             raise
 
     def results(self, items: Iterable[T], report: Report | None = None) -> Iterator[tuple[T, R]]:
-        """Each item with its result. `report` is called with what the workers report."""
+        """Yields each item with its result. `report` is called with the amounts that the workers report."""
         remaining, busy = iter(items), dict[int, tuple[int, T]]()  # worker → its item and the item's number
         done: dict[int, tuple[T, bool, Any]] = {}
         read = given = 0
@@ -179,7 +179,7 @@ class WorkerPool(Generic[T, R]):
     def _receive(
         self, busy: dict[int, tuple[int, T]], done: dict[int, tuple[T, bool, Any]], report: Report | None
     ) -> None:
-        """Wait until a worker says something."""
+        """Waits for messages of the workers and handles them."""
         numbers = {self.workers[worker].connection: worker for worker in busy}
         for connection in wait(list(numbers)):
             worker = numbers[connection]  # type: ignore[index]
@@ -200,7 +200,7 @@ class WorkerPool(Generic[T, R]):
         return WorkerKilledError(f"process {worker + 1} of {len(self.workers)}, which had {item}, {_end_of(code)}")
 
     def close(self) -> None:
-        """End all processes at once."""
+        """Kills all processes."""
         for process, _ in self.workers:
             process.kill()
         for process, connection in self.workers:
@@ -217,7 +217,7 @@ class WorkerPool(Generic[T, R]):
 
 
 class ThrottledReports:
-    """Sends what a worker reports, added up, a few times a second."""
+    """Sums the amounts a worker reports and sends them a few times a second."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.amount, self.sent = connection, 0, time.monotonic()
@@ -231,22 +231,22 @@ class ThrottledReports:
 
 
 def _started(number: int, environment: dict[str, str]) -> PoolWorker:
-    """A process that waits for its work. Its standard input is a pipe that closes when this process ends."""
+    """Starts a process that waits for its work. Its standard input is a pipe that closes when this process ends."""
     ours, theirs = multiprocessing.Pipe()
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", SERVE, str(theirs.fileno()), str(number)],
             stdin=subprocess.PIPE,
             pass_fds=[theirs.fileno()],
-            process_group=0,  # of its own: Ctrl-C in a terminal does not reach it
+            process_group=0,  # its own group: Ctrl-C in a terminal does not reach it
             env=environment,
         )
     return PoolWorker(process, ours)
 
 
 def serve_items() -> None:
-    """A worker: receive items until there are no more, send back what each gives or raises."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored in the process that started this one
+    """Runs a worker: receives items until there are no more, sends back the result or exception of each."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent process may ignore SIGINT
     threading.Thread(target=_end_with_input, daemon=True).start()
     connection, number = Connection(int(sys.argv[1])), int(sys.argv[2])
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
@@ -257,7 +257,7 @@ def serve_items() -> None:
 
 
 def _end_with_input() -> None:
-    """End this process when the one that started it ends, however it ends. It may remove what it has half written."""
+    """Ends this process when its parent ends, for whatever reason. SIGINT first lets it remove partly written files."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGINT)

@@ -44,7 +44,7 @@ def general(script: ModuleType) -> ModuleType:
 @pytest.fixture
 def stand_in(tmp_path: Path, run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model that learnt eight sentences, in a box of its own."""
-    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "bundled")
     bundle = Bundle.load(run_folder)
     card = bundle.card | {"about": None, "languages": ["en", "fr"]}
     replace(bundle, weights="int8", card={k: v for k, v in card.items() if v is not None}).save(

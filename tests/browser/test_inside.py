@@ -75,7 +75,7 @@ def test_a_row_that_is_no_distribution_is_not_drawn(open_page: Open) -> None:
     see(page, "align")
     undrawn = page.locator("#panel-align .undrawn")
     expect(undrawn.first).to_have_text(re.compile("not drawn: sums to 7"))
-    expect(undrawn.nth(1)).to_have_text("not drawn: not numbers")
+    expect(undrawn.nth(1)).to_have_text("not drawn: contains NaN or infinity")
 
 
 def test_keys_go_through_layers_heads_and_results(open_page: Open) -> None:

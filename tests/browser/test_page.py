@@ -223,7 +223,7 @@ def test_places_numbers_and_addresses(open_page: Open) -> None:
         "pieces": [["😀", 0], [" ", -1], ["ab", 1]],
         "percents": ["<1%", "87%", ">99%", "100%", "–"],
         "minus": "0.00",
-        "problems": [None, "not drawn: sums to 0.900", "not drawn: not numbers"],
+        "problems": [None, "not drawn: sums to 0.900", "not drawn: contains NaN or infinity"],
         "directions": ["rtl", "ltr", "rtl", "ltr"],
         "round": True,
         "hostile": -1,

@@ -180,7 +180,7 @@ def test_other_work_is_refused_and_restart_discards_it(source: Path, tmp_path: P
         (model / "weights").write_text("2")
     else:
         job["report"] = tmp_path / "r.jsonl"
-    with pytest.raises(InputError, match=r"holds the beginning of a translation with another .*restart") as error:
+    with pytest.raises(InputError, match=r"contains an unfinished translation with another .*restart") as error:
         translate(source, out, Shouting([model]), **job)
     assert error.value.parameters == ("restart",)
     assert not out.exists()

@@ -38,8 +38,8 @@ CLASSIC_BYTES = 12_000_000
 
 @pytest.fixture
 def empty_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
-    return tmp_path / "boxed"
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "bundled")
+    return tmp_path / "bundled"
 
 
 @pytest.fixture
@@ -133,11 +133,11 @@ from regard.cli import main
 def tree(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the stand-in, and nothing else, in its box."""
     home = tmp_path_factory.mktemp("tree")
-    caches = shutil.ignore_patterns("__pycache__", "*.egg-info", "boxed")
+    caches = shutil.ignore_patterns("__pycache__", "*.egg-info", "bundled")
     shutil.copytree(ROOT / "src", home / "src", ignore=caches)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, home)
-    replace(Bundle.load(run_folder), weights="int8").save(home / "src" / "regard" / "boxed" / "en-fr")
+    replace(Bundle.load(run_folder), weights="int8").save(home / "src" / "regard" / "bundled" / "en-fr")
     return home
 
 
@@ -151,10 +151,10 @@ def test_a_wheel_and_a_source_archive_have_the_box(tree: Path, tmp_path: Path) -
     shutil.unpack_archive(next(tmp_path.glob("*.tar.gz")), tmp_path / "source", filter="data")
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         wheel.extractall(tmp_path / "installed")
-    packed = sorted(p.name for p in (tree / "src" / "regard" / "boxed" / "en-fr").iterdir())
+    packed = sorted(p.name for p in (tree / "src" / "regard" / "bundled" / "en-fr").iterdir())
     (source,) = (tmp_path / "source").glob("regard-*/src")
     for place in (source, tmp_path / "installed"):
-        assert sorted(p.name for p in (place / "regard" / "boxed" / "en-fr").iterdir()) == packed
+        assert sorted(p.name for p in (place / "regard" / "bundled" / "en-fr").iterdir()) == packed
         done = subprocess.run(
             [sys.executable, "-c", OFFLINE + "main(sys.argv[1:])", "translate", CAT],
             env={**os.environ, "PYTHONPATH": str(place)},

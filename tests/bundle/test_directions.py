@@ -26,9 +26,9 @@ SIX = ("en-fr", "fr-en", "en-de", "de-en", "en-es", "es-en")
 def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Bundled models of six directions and a model of another name; nothing but names is looked at here."""
     for name in (*SIX, "en-fr-classic"):
-        (tmp_path / "boxed" / name).mkdir(parents=True)
-        (tmp_path / "boxed" / name / "config.json").touch()
-    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
+        (tmp_path / "bundled" / name).mkdir(parents=True)
+        (tmp_path / "bundled" / name / "config.json").touch()
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "bundled")
     return tmp_path
 
 
@@ -92,7 +92,7 @@ def test_models_of_ones_own_go_before_those_of_the_package(names: Path, monkeypa
     monkeypatch.setenv("REGARD_BOX", str(names / "own"))
     assert Direction("en", "it") in directions()
     assert bundled_models.folder_of("en-fr") == names / "own" / "en-fr"
-    assert bundled_models.folder_of("de-en") == names / "boxed" / "de-en"
+    assert bundled_models.folder_of("de-en") == names / "bundled" / "de-en"
     assert bundled_models.is_bundled(names / "own" / "en-it")
     monkeypatch.setenv("REGARD_BOX", str(names / "nowhere"))
     with pytest.raises(BundleError, match="REGARD_BOX must name a folder of models"):

@@ -44,7 +44,7 @@ def refused(answer: Answer, *parts: str) -> None:
 def test_links_of_every_line(call: Call, run_folder: Path, files: list[str], tmp_path: Path) -> None:
     answer = call("align", "--model", run_folder, *files)
     assert answer.code == 0, answer.err
-    assert "layer 2 · mean of heads · predicting (never measured" in answer.err
+    assert "layer 2 · mean of heads · predicting (not measured" in answer.err
     lines = answer.out.splitlines()
     for (_, target), line in zip(LINES, lines, strict=True):
         links, _ = parse_links(line)

@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard.translation.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
 
 FINE = SentenceTranslation("a", "b", (0, 1), (0, 1), "a", confidence=0.87654321)
-LOST = ProtectedSpan("42", "number", "42", (2, 4), None, "missing", "the search did not say it")
+LOST = ProtectedSpan("42", "number", "42", (2, 4), None, "missing", "missing from the search's output")
 ODD = SentenceTranslation(
     "a 42",
     "b",

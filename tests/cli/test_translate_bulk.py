@@ -134,7 +134,7 @@ def test_other_work_names_the_flag(run_folder: Path, source: Path, tmp_path: Pat
     given = ["translate", "--model", run_folder, "--input", source, "--out", tmp_path / "out", "--device", "cpu"]
     answer = call(*given)
     assert answer.code == 2
-    assert "holds the beginning of a translation with another " in answer.err
+    assert "contains an unfinished translation with another " in answer.err
     assert "(--restart)" in answer.err
     assert answer.err.count("\n") == 1
     assert call(*given, "--restart").code == 0

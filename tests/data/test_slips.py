@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from regard.data.slips import (
     BARE,
     KEY_NEIGHBORS,
-    carelessly_typed,
     other_apostrophes,
     slip,
     with_slips,
+    with_typos,
     without_accents,
     without_marks,
 )
@@ -70,6 +70,6 @@ def test_marks_are_missing(text: str, last: str, all_marks: str) -> None:
 
 @given(st.text(min_size=1, max_size=40).filter(str.strip), st.integers(0, 99))
 def test_typing_is_drawn_from_the_generator(text: str, seed: int) -> None:
-    typed = carelessly_typed(text, random.Random(seed))
-    assert typed == carelessly_typed(text, random.Random(seed))
+    typed = with_typos(text, random.Random(seed))
+    assert typed == with_typos(text, random.Random(seed))
     assert typed.strip()

@@ -59,7 +59,7 @@ def test_an_alignment_error_rate_is_said_of_cross_attention_alone(seen: Trace) -
 
 def test_a_row_with_a_problem_is_marked_and_others_are_not() -> None:
     grid = hard("words", broken=True)
-    assert grid.problems[:3] == ("not drawn: not numbers", "not drawn: sums to 1.300", None)
+    assert grid.problems[:3] == ("not drawn: contains NaN or infinity", "not drawn: sums to 1.300", None)
 
 
 def test_a_map_that_hides_its_problem_is_refused() -> None:

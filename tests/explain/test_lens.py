@@ -59,7 +59,7 @@ def test_ranks_and_probabilities() -> None:
             order = np.argsort(-row).tolist()
             assert list(reading.tokens) == order[:2]
             assert reading.rank == 1 + order.index(said)
-            assert reading.said == pytest.approx(float(np.exp(row[said])))
+            assert reading.probability == pytest.approx(float(np.exp(row[said])))
 
 
 def test_a_recurrent_model_has_none() -> None:

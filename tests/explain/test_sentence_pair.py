@@ -55,7 +55,7 @@ SEVERAL = [
 
 
 @pytest.fixture(scope="module")
-def boxed() -> Translator:
+def bundled() -> Translator:
     """The small model in the box: its recipe says to mend, and its beam is 5."""
     found = regard.load("en-fr-classic", device="cpu")
     assert found.config.mend
@@ -63,33 +63,33 @@ def boxed() -> Translator:
 
 
 @pytest.mark.parametrize("text", ROUGH)
-def test_all_explain_what_translate_says(boxed: Translator, text: str) -> None:
-    said = boxed.translate(text)
+def test_all_explain_what_translate_says(bundled: Translator, text: str) -> None:
+    said = bundled.translate(text)
     (sentence,) = said.sentences
-    check(boxed, text, None, sentence, relies=ROUGH.index(text) % 3 == 0)  # a third of them, for time
+    check(bundled, text, None, sentence, relies=ROUGH.index(text) % 3 == 0)  # a third of them, for time
 
 
-def test_a_bundle_and_a_request_give_the_same(boxed: Translator) -> None:
-    said = boxed.translate(ROUGH[3])
-    assert explain(boxed.bundle, ROUGH[3]).translation == said.text
-    assert explained_source(boxed, ROUGH[3]).target().ids == said.candidates[0].ids
+def test_a_bundle_and_a_request_give_the_same(bundled: Translator) -> None:
+    said = bundled.translate(ROUGH[3])
+    assert explain(bundled.bundle, ROUGH[3]).translation == said.text
+    assert explained_source(bundled, ROUGH[3]).target().ids == said.candidates[0].ids
 
 
 @pytest.mark.parametrize("text", SEVERAL)
-def test_each_sentence_is_explained_as_it_was_translated(boxed: Translator, text: str) -> None:
-    said = boxed.translate(text)
+def test_each_sentence_is_explained_as_it_was_translated(bundled: Translator, text: str) -> None:
+    said = bundled.translate(text)
     assert len(said.sentences) > 1
     for number, sentence in enumerate(said.sentences):
         if sentence.read:
-            check(boxed, text, number, sentence, relies=number == 0)
+            check(bundled, text, number, sentence, relies=number == 0)
         else:
             with pytest.raises(InputError, match="has no words and is copied as it is"):
-                explain(boxed, text, sentence=number)
+                explain(bundled, text, sentence=number)
     for ask in (explain, evidence, lattice):
         with pytest.raises(InputError, match=r"has \d sentences, but one is explained at a time; .* from 0 to \d"):
-            ask(boxed, text)
+            ask(bundled, text)
         with pytest.raises(InputError, match=r"sentence must be from 0 to \d in this text, but is 99"):
-            ask(boxed, text, sentence=99)
+            ask(bundled, text, sentence=99)
 
 
 def check(
@@ -115,15 +115,15 @@ def check_evidence(
     assert (relied.translation, relied.target_ids) == (sentence.text, sentence.candidates[0].ids)
 
 
-def test_a_second_search_is_the_one_that_is_shown(boxed: Translator) -> None:
+def test_a_second_search_is_the_one_that_is_shown(bundled: Translator) -> None:
     """A doubtful sentence whose second search was taken: the last among the rough ones, not chosen by hand."""
-    text = next(text for text in reversed(ROUGH) if "second search" in explained_source(boxed, text).search_name())
-    found, first = lattice(boxed, text), lattice(boxed, text, guard=False)
+    text = next(text for text in reversed(ROUGH) if "second search" in explained_source(bundled, text).search_name())
+    found, first = lattice(bundled, text), lattice(bundled, text, guard=False)
     assert found.note.startswith("second search: ")
     assert (first.beam, "second" in first.note) == (5, False)
-    assert found.nbest[0].text == boxed.translate(text).sentences[0].text
-    assert first.nbest[0].text == boxed.translate(text, guard=False).sentences[0].text
-    assert "second search: " in explain(boxed, text).grid().caption
+    assert found.nbest[0].text == bundled.translate(text).sentences[0].text
+    assert first.nbest[0].text == bundled.translate(text, guard=False).sentences[0].text
+    assert "second search: " in explain(bundled, text).grid().caption
 
 
 def test_what_was_repaired_after_the_search_is_said(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_people_see_what_a_slot_stands_for(with_slots: Translator) -> None:
 
 def test_a_given_target_is_read_with_its_slots(with_slots: Translator) -> None:
     found = explain(with_slots, TWO_SLOTS, "Le chien voit 555-0199 à 3:45 pm.")
-    assert slots_in(found.trace.said) == [*SLOTS[:2]]
+    assert slots_in(found.trace.output) == [*SLOTS[:2]]
     assert (found.trace.target, found.translation) == ("Le chien voit 555-0199 à 3:45 pm.",) * 2
 
 
@@ -222,10 +222,10 @@ def test_evidence_searches_with_the_beam_of_the_model(tokenizer: Tokenizer, arch
         ("cat " * 500, "tokens, but the model reads fewer than"),
     ],
 )
-def test_what_cannot_be_explained_is_one_error(boxed: Translator, text: str, message: str) -> None:
+def test_what_cannot_be_explained_is_one_error(bundled: Translator, text: str, message: str) -> None:
     for ask in (explain, evidence, lattice):
         with pytest.raises(InputError, match=message):
-            ask(boxed, text)
+            ask(bundled, text)
 
 
 def test_a_model_that_does_not_mend_reads_the_text_as_it_is(translator: Translator) -> None:

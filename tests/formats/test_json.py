@@ -53,7 +53,7 @@ def test_values_that_are_no_prose_stay() -> None:
     assert new["app"] == {"title": "BOOK SHOP", "url": "https://example.com/books", "colour": "#ffaa00"}
     assert new["buttons"] == ["BUY", "CANCEL", "send"]
     assert new["slash"] == "READ AND/OR WRITE"
-    assert reader_of("json")(data, DEFAULTS).warnings == ("4 values are no prose and were left as they are",)
+    assert reader_of("json")(data, DEFAULTS).warnings == ("4 values are not prose and were left unchanged",)
     assert rb"AND\/OR" in shout(data, "json")
 
 

@@ -221,7 +221,7 @@ def test_tokens_are_scored_only_where_the_sum_is_low(run_folder: Path, monkeypat
     assert not asked
     assert sure.reasons == ()
     assert sure.confidence == pytest.approx(native.translate(learnt).sentences[0].confidence, abs=0.1)
-    monkeypatch.setattr(confidence, "SURE", 0.1)  # no sum is high enough
+    monkeypatch.setattr(confidence, "SURE_MEAN_LOG_PROB", 0.1)  # no sum is high enough
     fast.translate(learnt)
     assert asked == [1]
 

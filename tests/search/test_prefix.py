@@ -57,7 +57,7 @@ def test_forced_tokens_and_the_rest_spell_the_prefix(tokenizer: Tokenizer, text:
     reader = PrefixReader(tokenizer)
     start = reader.start(text.lstrip(" "), 1000)
     assert reader.text(start) == nfc(text.lstrip(" "))
-    assert reader.table.sayable(start.rest)
+    assert reader.table.can_spell(start.rest)
     constraint = reader.constraint(start)
     assert (constraint is None) == (not start.rest)
     if constraint is not None:
@@ -104,7 +104,7 @@ def test_pieces_that_continue_a_text() -> None:
     assert table.continuing("▁ch".encode()) == {2, 3, 4, 6}
     assert table.continuing(b"c") == {5, 7}
     assert table.continuing(b"") == {2, 3, 4, 5, 6, 7}
-    assert not table.sayable(b"x")
+    assert not table.can_spell(b"x")
 
 
 # ── alternatives ────────────────────────────────────────────────────────────────────────────────────────────────────

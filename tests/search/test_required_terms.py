@@ -81,7 +81,7 @@ def test_a_vocabulary_of_words_cannot_say_every_text() -> None:
     words = Tokenizer.train(lambda: iter(PAIRS), TextConfig(unit="word", vocab_size=50))
     required = RequiredTerms(words)
     made = required.of([["chien"], ["chats"], ["chien", "château"], [" "]])
-    assert made.unsayable == (0, 3)
+    assert made.unspellable == (0, 3)
     assert said(words, made.terms, "les chats dorment château")
     assert required.of([["chien"]]).terms is None
 

@@ -236,7 +236,7 @@ def test_a_prefix_is_how_a_translation_begins(beam: int, sampled: bool) -> None:
 def test_a_prefix_beyond_what_the_model_can_say_is_refused() -> None:
     model = Chain(3)
     model.max_positions = 8
-    with pytest.raises(InputError, match="this model says at most 6 tokens, but it is of 9"):
+    with pytest.raises(InputError, match="this model generates at most 6 tokens, not 9"):
         search(model, [SearchRequest((3,), prefix=(4,) * 9)], SearchOptions(2, 0.6))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.serve.page.page_files import TYPES
 from server_process import ServerProcess, running
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
@@ -48,7 +49,7 @@ def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) 
     where = call(installed / "bin" / "python", "-I", "-c", "import regard; print(regard.__file__)", cwd=tmp_path)
     assert Path(where).is_relative_to(installed)
     with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
-        for file in PAGE.iterdir():
+        for file in (file for file in PAGE.iterdir() if file.suffix in TYPES):
             path = "/" if file.name == "index.html" else f"/{file.name}"
             answer = server.ask(path)
             assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path

@@ -25,7 +25,7 @@ def unit(sentence: int, start: int, source: str) -> Unit:
 def result(text: str, *others: str) -> UnitResult:
     candidates = tuple(Candidate(t, -float(i), -float(i), (i,)) for i, t in enumerate((text, *others)))
     word = ((0, 1), (0, 1))
-    lost = ProtectedSpan("x", "number", "x", (0, 1), None, "missing", "the search did not say it")
+    lost = ProtectedSpan("x", "number", "x", (0, 1), None, "missing", "missing from the search's output")
     kept = ProtectedSpan("x", "number", "x", (0, 1), (0, 1), "kept")
     return UnitResult(candidates, CheckedAnswer(text, (word,), (kept, lost)), True, SearchRun(SearchOptions(5, 0.6)))
 

@@ -15,7 +15,7 @@ from regard.bundle.card import Calibration
 from regard.errors import RecipeError
 from regard.text.words import split_words
 from regard.translation.confidence import (
-    SURE,
+    SURE_MEAN_LOG_PROB,
     LogProbSum,
     Observation,
     bins,
@@ -103,7 +103,7 @@ def test_a_sum_tells_nearly_what_its_tokens_tell(log_probs: list[float]) -> None
     by_token = seen(*GOOD[0], log_probs=log_probs)
     by_sum = replace(by_token, log_probs=LogProbSum(sum(log_probs), len(log_probs)))
     assert features(by_sum)["surprise"] == pytest.approx(features(by_token)["surprise"])
-    assert LogProbSum(sum(log_probs), len(log_probs)).sure == (np.mean(log_probs) >= SURE)
+    assert LogProbSum(sum(log_probs), len(log_probs)).sure == (np.mean(log_probs) >= SURE_MEAN_LOG_PROB)
     assert names(by_sum) == []
 
 

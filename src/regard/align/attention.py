@@ -36,7 +36,7 @@ ROW_MEANINGS: tuple[RowMeaning, ...] = ("predicting", "having-read")
 
 @dataclass(frozen=True)
 class View:
-    """Which of a model's maps is shown. Layers and heads count from 0 here and from 1 in what is printed."""
+    """Selects one of a model's attention maps. Layers and heads count from 0 here and from 1 in printed output."""
 
     layer: int
     head: int | None = None  # None: the mean of all heads
@@ -49,17 +49,17 @@ class View:
 
 @dataclass(frozen=True)
 class WordAttention:
-    """How much each target word attends to each source word."""
+    """The attention weights from each target word to each source word."""
 
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     weights: NDArray[np.float64]  # (W, V); NaN in the row of a target word that no subword belongs to
-    eos_mass: NDArray[np.float64]  # (W,) what went to the end of the source and not to a word
-    hidden_name: str = "EOS"  # what else that mass went to
+    eos_mass: NDArray[np.float64]  # (W,) weight on the end of the source instead of on a word
+    hidden_name: str = "EOS"  # name of the tokens that are counted in `eos_mass`
 
 
 def beyond_tag(weights: NDArray[np.float64], tag: str | None) -> NDArray[np.float64]:
-    """Weights (…, S) whose first column is a tag → (…, S − 1), its mass added to EOS, the last column.
+    """Removes the tag column: weights (…, S), tag first → (…, S − 1), its mass added to EOS, the last column.
 
     >>> beyond_tag(np.array([[0.25, 0.5, 0.25]]), "<en>").tolist()
     [[0.5, 0.5]]
@@ -80,8 +80,8 @@ def word_attention(
     row: RowMeaning = "predicting",
     words: WordsOf = word_spans,
 ) -> WordAttention:
-    """One map (T, S) in words. Spans are the characters of each subword, without EOS; T covers EOS (or, for
-    *predicting* alone, may stop before it), and the last column of S is EOS. Padding must be cut off.
+    """Converts one map (T, S) to words. Spans are the character spans of the subwords, without EOS; T covers EOS (only
+    with *predicting* may it stop before EOS), and the last column of S is EOS. Padding must be cut off.
 
     >>> a = word_attention(np.array([[0.2, 0.7, 0.1], [0, 0, 1]]), [(0, 2), (2, 4)], [(0, 4)], "cats", "chat")
     >>> a.source_words, a.target_words, a.weights.round(2).tolist(), a.eos_mass.tolist()
@@ -100,9 +100,9 @@ def views_of(
     target_text: str,
     words: WordsOf = word_spans,
 ) -> dict[View, WordAttention]:
-    """All views of a sentence: each layer × (mean of heads, each head) × both meanings of a row.
+    """Returns all views of a sentence: each layer × (mean of heads, each head) × both meanings of a row.
 
-    `cross` holds one array (H, T, S) a layer, without padding; T must cover the target's EOS.
+    `cross` holds one array (H, T, S) per layer, without padding; T must cover the target's EOS.
     """
     source, target = _WordShares.of(source_text, source_spans, words), _WordShares.of(target_text, target_spans, words)
     views = {}
@@ -115,7 +115,7 @@ def views_of(
 
 
 def hard_links(attention: WordAttention) -> set[Link]:
-    """Each target word with the source word of the largest weight; none where the row is empty, zero or NaN."""
+    """Links each target word to the source word of the largest weight; no link if the row is empty, zero or NaN."""
     weights = attention.weights
     if not weights.size:
         return set()
@@ -162,7 +162,7 @@ def _means_of_each(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> ND
 
 
 def _rows(weights: NDArray[np.float64], source: int, target: int, row: RowMeaning) -> NDArray[np.float64]:
-    """The rows that explain the target's subwords, one each."""
+    """Returns the attention row of each target subword, by the given row meaning."""
     if row not in ROW_MEANINGS:
         raise InputError(f'row must be {" or ".join(ROW_MEANINGS)}, but is "{row}"')
     first = 0 if row == "predicting" else 1
@@ -176,7 +176,7 @@ def _rows(weights: NDArray[np.float64], source: int, target: int, row: RowMeanin
 
 
 def _to_numpy(weights: Any) -> NDArray[np.float64]:
-    """From a tensor on any device in any precision, without importing torch."""
+    """Converts a tensor on any device in any precision to an array, without importing torch."""
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().double().numpy()
     return np.asarray(weights, dtype=np.float64)

@@ -48,7 +48,7 @@ UNKNOWN = -1
 
 
 def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) -> tuple[list[list[float]], float]:
-    """The E-step of one sentence pair: a row for each target word, in it p(NULL), p(first source word) … ; and
+    """The E-step of one sentence pair. Returns a row p(NULL), p(first source word) … for each target word, and
     ln p(target | source). `t(target word, source word)` is the table.
 
     >>> link_posteriors("a b", "x", lambda f, e: {"a": 0.2, "b": 0.6, NULL: 0.2}[e])[0]
@@ -86,11 +86,11 @@ class LexicalTable:
 
     @property
     def sources(self) -> Numbers:
-        """(P,) the source word of each pair."""
+        """The source word number of each pair, (P,)."""
         return self.keys // len(self.target_words)
 
     def places(self, source: Numbers, target: Numbers) -> Numbers:
-        """Where pairs stand in `keys`; UNKNOWN for those that never occur together. The two shapes are broadcast."""
+        """Returns the indices of word pairs in `keys`, UNKNOWN if they never occur together; the shapes broadcast."""
         wanted = np.where(target == UNKNOWN, UNKNOWN, source * len(self.target_words) + target)
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where((self.keys[place] == wanted) & (source != UNKNOWN), place, UNKNOWN)
@@ -103,7 +103,7 @@ class LexicalTable:
         return 0.0 if place == UNKNOWN else float(self.probabilities[place])
 
     def best(self, source: str, count: int = 5) -> list[tuple[str, float]]:
-        """The most probable translations of a word, best first; of equals the one that occurred first."""
+        """Returns the most probable translations of a word, best first; ties are in order of first occurrence."""
         e = self.source_numbers.get(source.casefold())
         if e is None:
             return []
@@ -114,14 +114,14 @@ class LexicalTable:
         return [(self.target_words[self.keys[start + n] - e * size], float(row[n])) for n in chosen]
 
     def estimated(self, counts: Floats, smoothing: float) -> LexicalTable:
-        """The M-step: counts (P,) become probabilities that sum to one for each source word."""
+        """The M-step: normalizes counts (P,) to probabilities that sum to one for each source word."""
         counts = counts + smoothing
         totals = np.bincount(self.sources, weights=counts, minlength=len(self.source_words))
-        totals[totals == 0] = 1.0  # a word whose every occurrence has been explained by others
+        totals[totals == 0] = 1.0  # a word whose posteriors have all become zero
         return replace(self, probabilities=counts / totals[self.sources])
 
     def numbered(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Group]:
-        """Any sentence pairs in the numbers of this table, UNKNOWN where a word is."""
+        """Numbers any sentence pairs by this table's vocabularies; other words become UNKNOWN."""
         sources, targets = [], []
         for source, target in pairs:
             sources.append([self.source_numbers.get(w, UNKNOWN) for w in words_of(source)])
@@ -129,7 +129,7 @@ class LexicalTable:
         return grouped(Sentences.of(sources), Sentences.of(targets))
 
     def emissions(self, group: Group) -> Floats:
-        """(B, T, I + 1): t(f_j | e_i), 0 where the words never occur together."""
+        """Returns t(f_j | e_i), (B, T, I + 1); 0 where the words never occur together."""
         place = self.places(group.source[:, None, :], group.target[:, :, None])
         return np.where(place == UNKNOWN, 0.0, self.probabilities[place])
 
@@ -139,7 +139,7 @@ class Cooccurrences:
 
     def __init__(self, table: LexicalTable, pairs: NumberedPairs) -> None:
         self._stored = DiskArray(np.int32)
-        self._shapes: list[tuple[int, int, int]] = []  # of each group: B, target words, I + 1
+        self._shapes: list[tuple[int, int, int]] = []  # B, target words, I + 1 of each group
         for group in pairs.groups():
             places = table.places(group.source[:, None, :], group.target[:, :, None])[group.mask]  # (words, I + 1)
             self._stored.append(group.mask.sum(axis=1))
@@ -147,7 +147,7 @@ class Cooccurrences:
             self._shapes.append((len(group.pairs), *places.shape))
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int32]]]:
-        """For each group its mask (B, T), and the places (words, I + 1) of its target words without padding."""
+        """Yields for each group its mask (B, T) and the indices (words, I + 1) of its target words without padding."""
         start = 0
         for pairs, words, positions in self._shapes:
             stored = self._stored.read(start, pairs + words * positions)
@@ -157,7 +157,7 @@ class Cooccurrences:
 
 
 def initial_table(pairs: NumberedPairs) -> tuple[LexicalTable, Cooccurrences]:
-    """A table in which all translations of a word are equally likely, and where its entries occur together."""
+    """Returns a table in which all translations of a word are equally likely, and the cooccurrences of its entries."""
     size = len(pairs.target_words)
     keys = _distinct(_cooccurring_keys(group, size) for group in pairs.groups())
     table = LexicalTable((NULL, *pairs.source_words), pairs.target_words, keys, np.full(len(keys), 1 / size))
@@ -170,7 +170,7 @@ def _cooccurring_keys(group: Group, size: int) -> Numbers:
 
 
 def _distinct(parts: Iterable[Numbers]) -> Numbers:
-    """The distinct numbers, rising. They are merged whenever there are more new ones than known ones."""
+    """Returns the distinct numbers, ascending. Parts are merged whenever the new ones outnumber the merged ones."""
     known, new = np.empty(0, dtype=np.int64), list[Numbers]()
     for part in parts:
         new.append(part)
@@ -180,7 +180,7 @@ def _distinct(parts: Iterable[Numbers]) -> Numbers:
 
 
 def _sorted_set(numbers: Numbers) -> Numbers:
-    """What np.unique gives, several times as fast: newer versions of it hash. The array is sorted in place.
+    """Like np.unique, but several times as fast: newer versions of it hash. Sorts the array in place.
 
     >>> _sorted_set(np.array([3, 1, 3])).tolist()
     [1, 3]
@@ -199,14 +199,14 @@ class Model1:
     """A trained model 1."""
 
     table: LexicalTable
-    log_likelihoods: tuple[float, ...]  # of all pairs, by the table that each iteration started from
+    log_likelihoods: tuple[float, ...]  # of all pairs, under the table before each iteration
 
     def align(self, source: Text, target: Text) -> list[Link]:
-        """The link of each target word with the source word that most probably generated it, if that is not NULL."""
+        """Links each target word to the source word that most probably generated it, unless that is NULL."""
         return self.align_all([(source, target)])[0]
 
     def align_all(self, pairs: Sequence[tuple[Text, Text]]) -> list[list[Link]]:
-        """The links of each pair."""
+        """Returns the links of each pair."""
         links: list[list[Link]] = [[] for _ in pairs]
         for group in self.table.numbered(pairs):
             sources = self.table.emissions(group).argmax(axis=2)  # (B, T); NULL comes first and wins where all are 0
@@ -215,12 +215,12 @@ class Model1:
         return links
 
     def align_each(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Link]]:
-        """The links of each pair of a stream of any length, as `align_all` finds them."""
+        """Aligns a stream of pairs lazily, like `align_all`."""
         return align_in_chunks(pairs, self.align_all)
 
 
 def links_of(sources: Numbers) -> list[Link]:
-    """Links from the source word, counted from 1, that generated each target word; 0 for NULL, which has no link.
+    """Converts the source position of each target word, counted from 1, to links; 0 is NULL and gives no link.
 
     >>> links_of(np.array([2, 0, 1]))
     [(0, 2), (1, 0)]
@@ -229,12 +229,12 @@ def links_of(sources: Numbers) -> list[Link]:
 
 
 def train(pairs: Iterable[tuple[Text, Text]], iterations: int = 5, smoothing: float = 0.0) -> Model1:
-    """Model 1 from (source, target) pairs, which are read once, by EM. Without smoothing the likelihood never falls."""
+    """Trains model 1 by EM on (source, target) pairs, which are read once. Unsmoothed, the likelihood never falls."""
     return train_on(*initial_table(NumberedPairs.of(pairs)), iterations, smoothing)
 
 
 def train_on(table: LexicalTable, cooccurrences: Cooccurrences, iterations: int, smoothing: float) -> Model1:
-    """Model 1 from a first table and the places where its entries occur together, by EM."""
+    """Trains model 1 by EM from an initial table and the cooccurrences of its entries."""
     if iterations < 1 or smoothing < 0:
         raise InputError(
             f"model 1 takes one iteration or more and a smoothing of 0 or more, but got {iterations} and {smoothing}"
@@ -264,7 +264,7 @@ Lexicon = dict[str, list[tuple[str, float]]]  # word → its translations, most 
 def count_translations(
     pairs: Iterable[tuple[Text, Text]], links: Iterable[Sequence[Link]], options: int, drop: float = 0.5
 ) -> Lexicon:
-    """The `options` most frequent translations of each source word, from one-to-one links of each pair.
+    """Counts the `options` most frequent translations of each source word over one-to-one links of each pair.
 
     NOTHING is kept as a translation of the words for which it has a share of at least `drop`. A word that was never
     linked has NOTHING as its only translation.

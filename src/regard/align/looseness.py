@@ -1,15 +1,15 @@
-"""How loosely two sentences translate each other, by the words that an aligner found to translate each other.
+"""Scores how loosely two sentences translate each other, by the word associations that an aligner finds.
 
-Model 1 is trained both ways on a sample of the corpus itself (`ibm.py`). What a word says about another is
+Model 1 is trained in both directions on a sample of the corpus itself (`ibm.py`). The association of two words is
 
     gain(e, f) = ½ ln t(f | e) / p(f) + ½ ln t(e | f) / p(e)        in nats
 
-(0 where either word makes the other no likelier),
+(0 where either word does not make the other more likely),
 
 and the score of a pair is the gain of each word's best partner, averaged over the known words of each side, then over
 the two sides. Sentences that are no translations have few partners and score near 0, whatever their length; a sentence
-of which the other side translates a half loses half of its side's gain. Words are `key_words`: no case, no punctuation.
-Words that the sample has fewer than FEWEST times are unknown and count nowhere: model 1 pairs rare words at random.
+half of which is translated loses half of its side's gain. Words are `key_words`: no case, no punctuation. Words that
+occur fewer than FEWEST times in the sample are unknown and are ignored: model 1 pairs rare words at random.
 
 Axes: L sentence pairs, C cells (a source word and a target word of one pair).
 """
@@ -28,13 +28,13 @@ from regard.align import ibm
 from regard.align.ibm import Floats
 from regard.align.numbered import NumberedPairs, Numbers
 
-FEWEST = 3  # occurrences of a word in the sample that make it a known one
-LEAST = 0.5  # nats of a gain that is kept
-COMMON = 0.005  # share of a side's words from which on a word is left out: articles and the like go with everything
+FEWEST = 3  # minimum occurrences of a known word in the sample
+LEAST = 0.5  # minimum gain that is kept, in nats
+COMMON = 0.005  # words at or above this share of a side are left out: articles and the like occur with everything
 ITERATIONS = 4
-LONGEST = 60  # words of a side, of which a longer one is cut: cells grow with the product
-ENOUGH = 3  # known words of either side that a pair needs to be judged
-CELLS = 1 << 20  # looked up at a time
+LONGEST = 60  # maximum words of a side; longer ones are cut, because cells grow with the product
+ENOUGH = 3  # minimum known words of each side for a pair to be scored
+CELLS = 1 << 20  # maximum cells looked up at a time
 SLOT_BITS = 24
 MIX = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: spreads neighbouring keys
 
@@ -43,16 +43,16 @@ Words = Sequence[str]
 
 @dataclass(frozen=True)
 class Association:
-    """What words of one language say about words of another."""
+    """Association gains between the words of two languages."""
 
     source_numbers: dict[str, int]
     target_numbers: dict[str, int]
-    keys: Numbers  # (P,) source number × target words + target number, rising
+    keys: Numbers  # (P,) source number × target words + target number, ascending
     gains: NDArray[np.float32]  # (P,)
-    occupied: NDArray[np.bool_]  # (2^SLOT_BITS,) whether any key falls into a slot: most cells are none, and end here
+    occupied: NDArray[np.bool_]  # (2^SLOT_BITS,) whether any key falls into a slot; rules out most cells quickly
 
     def scores(self, sources: Sequence[Words], targets: Sequence[Words]) -> NDArray[np.float32]:
-        """(L,): nats a word; NaN for pairs with too few known words on a side."""
+        """Returns the scores (L,) in nats per word; NaN for pairs with too few known words on a side."""
         parts = []
         start, cells = 0, 0
         for end, (source, target) in enumerate(zip(sources, targets, strict=True), start=1):
@@ -63,7 +63,7 @@ class Association:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _gains(self, keys: Numbers) -> NDArray[np.float32]:
-        """(C,)"""
+        """Looks up the gains (C,) of keys; 0 for unknown ones."""
         found = np.zeros(len(keys), np.float32)
         likely = np.flatnonzero(self.occupied[slots(keys)])
         place = np.minimum(np.searchsorted(self.keys, keys[likely]), len(self.keys) - 1)
@@ -85,7 +85,7 @@ class Association:
 
 @dataclass(frozen=True)
 class Side:
-    """The known words of some sentences, end to end."""
+    """The known words of some sentences, concatenated."""
 
     numbers: Numbers
     lengths: Numbers  # (L,)
@@ -97,14 +97,14 @@ class Side:
         return cls(flat, np.array([len(line) for line in known], dtype=np.int64))
 
     def means(self, values: NDArray[np.float32]) -> Floats:
-        """(L,) of each sentence's values; 0 where it has none."""
+        """Returns the mean (L,) of each sentence's values; 0 if it has none."""
         line = np.repeat(np.arange(len(self.lengths)), self.lengths)
         sums = np.bincount(line, values, minlength=len(self.lengths))
         return sums / np.maximum(self.lengths, 1)
 
 
 def cells_of(source: Side, target: Side) -> tuple[Numbers, Numbers]:
-    """(C,), (C,): the places of the source word and of the target word of every cell.
+    """Returns the indices of the source word and of the target word of every cell, each (C,).
 
     >>> one, two = Side(np.array([7, 8]), np.array([2])), Side(np.array([4, 5, 6]), np.array([3]))
     >>> [place.tolist() for place in cells_of(one, two)]
@@ -123,8 +123,8 @@ def slots(keys: Numbers) -> NDArray[np.uint64]:
 
 
 def learn_association(pairs: Iterable[tuple[Words, Words]]) -> Association:
-    """From a sample of sentence pairs, some hundred thousand: the table of the words that meet is held in memory. From
-    a handful nothing is learnt, and no pair is judged."""
+    """Learns an association from a sample of some hundred thousand sentence pairs: the table of cooccurring words is in
+    memory. From very few pairs nothing is learnt, and no pair is scored."""
     sample = [(source[:LONGEST], target[:LONGEST]) for source, target in pairs]
     known = [_known(pair[side] for pair in sample) for side in (0, 1)]
     kept = [([w for w in source if w in known[0]], [w for w in target if w in known[1]]) for source, target in sample]
@@ -150,14 +150,14 @@ def learn_association(pairs: Iterable[tuple[Words, Words]]) -> Association:
 
 
 def _known(lines: Iterable[Words]) -> dict[str, int]:
-    """The words of a side that are neither too rare nor too common, with their counts."""
+    """Returns the words of a side that are neither too rare nor too common, with their counts."""
     counts = Counter(chain.from_iterable(lines))
     most = COMMON * counts.total()
     return {word: count for word, count in counts.items() if FEWEST <= count <= most}
 
 
 def _gains(pairs: NumberedPairs, target_counts: Numbers) -> tuple[Numbers, Floats]:
-    """Keys (source number × target words + target number) and ln t(f | e) / p(f), where it is above 0; not of NULL."""
+    """Returns keys (source number × target words + target number) and ln t(f | e) / p(f) where above 0, except NULL."""
     table = ibm.train_on(*ibm.initial_table(pairs), ITERATIONS, 0.0).table
     width = len(target_counts)
     start = int(np.searchsorted(table.keys, width))  # NULL is source word 0

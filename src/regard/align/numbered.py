@@ -1,8 +1,8 @@
-"""Sentence pairs as numbers of words, kept in temporary files: what the aligners learn from.
+"""Sentence pairs as word numbers in temporary files: the training data of the aligners.
 
-EM reads a corpus many times. It is numbered once and written to a temporary file of the system's folder for such files
-(`TMPDIR`), so that RAM holds the vocabulary and some twenty bytes a pair, however long the sentences are. Aligners work
-on groups: pairs whose sources have the same number of words, which stand in arrays with padding at the targets alone.
+EM reads a corpus many times. It is numbered once and written to a file in the system's temporary folder (`TMPDIR`), so
+that RAM holds the vocabulary and some twenty bytes per pair, however long the sentences are. Aligners work on groups:
+arrays of pairs whose sources have the same number of words, so that only the targets are padded.
 
 Axes: B sentence pairs of one group, I source words (I + 1 with NULL), T target words. Words are compared without case.
 This file learns nothing; `ibm.py` and `hmm.py` do.
@@ -29,7 +29,7 @@ Text = str | Sequence[str]  # a line, or words already split
 Numbers = NDArray[np.int64]
 
 NULL = ""  # the empty word, source word number 0; no text contains it
-CELLS = 1 << 20  # of one group at most: B × T × (I + 1)
+CELLS = 1 << 20  # maximum B × T × (I + 1) of one group
 CHUNK = 10_000  # pairs that are read or aligned at a time
 
 
@@ -44,22 +44,22 @@ def words_of(text: Text) -> list[str]:
 def align_in_chunks(
     pairs: Iterable[tuple[Text, Text]], align: Callable[[list[tuple[Text, Text]]], list[list[Link]]]
 ) -> Iterator[list[Link]]:
-    """The links of each pair, in order, with no more than CHUNK pairs in memory."""
+    """Yields the links of each pair, in order, with at most CHUNK pairs in memory."""
     stream = iter(pairs)
     while chunk := list(islice(stream, CHUNK)):
         yield from align(chunk)
 
 
 class DiskArray:
-    """Numbers that are appended to a temporary file, and read back part by part."""
+    """An array in a temporary file, written by appending and read in parts."""
 
     def __init__(self, dtype: DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (it has no name, and goes with this object)
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (unnamed, closed with this object)
         weakref.finalize(self, self._file.close)
 
     def append(self, values: NDArray[Any] | array[int]) -> None:
-        """Write values at the end; InputError if the disk is full."""
+        """Appends values; raises InputError if the disk is full."""
         left = memoryview(np.asarray(values, dtype=self.dtype).tobytes())
         try:
             while left:
@@ -71,12 +71,12 @@ class DiskArray:
             ) from None
 
     def read(self, start: int, count: int) -> NDArray[Any]:
-        """`count` values from `start` on."""
+        """Reads `count` values from index `start`."""
         self._file.seek(start * self.dtype.itemsize)
         return np.fromfile(self._file, self.dtype, count)
 
     def mapped(self) -> NDArray[Any]:
-        """All of it, memory-mapped."""
+        """Returns the whole array, memory-mapped."""
         return np.memmap(self._file, self.dtype, mode="r")
 
 
@@ -94,24 +94,24 @@ class Group:
 
 
 class Sentences(NamedTuple):
-    """Sentences in numbers, end to end."""
+    """Sentences as word numbers, concatenated."""
 
     numbers: NDArray[Any]
     lengths: Numbers
 
     @classmethod
     def of(cls, lines: Sequence[Sequence[int]]) -> Sentences:
-        """From lists of numbers."""
+        """Concatenates lists of numbers."""
         flat = np.array([number for line in lines for number in line], dtype=np.int64)
         return cls(flat, np.array([len(line) for line in lines], dtype=np.int64))
 
     def starts(self) -> Numbers:
-        """Where each sentence begins in `numbers`."""
+        """Returns the index in `numbers` where each sentence begins."""
         return np.cumsum(self.lengths) - self.lengths
 
 
 def grouped(source: Sentences, target: Sentences, cells: int | None = None) -> Iterator[Group]:
-    """All pairs with words on both sides, in groups of at most `cells` cells (or of one pair)."""
+    """Groups all pairs that have words on both sides; a group has at most `cells` cells or is a single pair."""
     source_starts, target_starts = source.starts(), target.starts()
     for pairs in _members(source.lengths, target.lengths, cells or CELLS):
         words = source_starts[pairs][:, None] + np.arange(source.lengths[pairs[0]])  # (B, I)
@@ -124,15 +124,15 @@ def grouped(source: Sentences, target: Sentences, cells: int | None = None) -> I
 
 
 def _members(source_lengths: Numbers, target_lengths: Numbers, cells: int) -> Iterator[Numbers]:
-    """The pairs of each group: sorted by source length, then target length, then position."""
-    order = np.lexsort((target_lengths, source_lengths))  # it is stable
+    """Yields the pairs of each group, sorted by source length, then target length, then position."""
+    order = np.lexsort((target_lengths, source_lengths))  # a stable sort
     order = order[(source_lengths[order] > 0) & (target_lengths[order] > 0)]
     start = 0
     while start < len(order):
         width = int(source_lengths[order[start]])
         area = (width + 1) * int(target_lengths[order[start]])
         window = order[start : start + max(1, cells // area)]
-        sizes = (width + 1) * target_lengths[window] * np.arange(1, len(window) + 1)  # of a group that ends there
+        sizes = (width + 1) * target_lengths[window] * np.arange(1, len(window) + 1)  # cells of a group that ends there
         fits = (sizes <= cells) & (source_lengths[window] == width)
         end = start + max(1, int(fits.argmin()) if not fits.all() else len(window))
         yield order[start:end]
@@ -144,7 +144,7 @@ def _members(source_lengths: Numbers, target_lengths: Numbers, cells: int) -> It
 
 @dataclass(frozen=True)
 class NumberedPairs:
-    """Sentence pairs with words on both sides. They can be iterated, in words, any number of times."""
+    """Sentence pairs with words on both sides. Iterating yields them as words, any number of times."""
 
     source_words: tuple[str, ...]  # in the order in which they first occur
     target_words: tuple[str, ...]
@@ -153,7 +153,7 @@ class NumberedPairs:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[Text, Text]]) -> NumberedPairs:
-        """Reads the pairs once."""
+        """Numbers the pairs, which are read once."""
         sides = (_Side(), _Side())
         for source, target in pairs:
             words = words_of(source), words_of(target)
@@ -165,7 +165,7 @@ class NumberedPairs:
         return cls(tuple(sides[0].vocabulary), tuple(sides[1].vocabulary), sides[0].done(), sides[1].done())
 
     def swapped(self) -> NumberedPairs:
-        """These pairs with source and target exchanged."""
+        """Returns these pairs with source and target exchanged."""
         return NumberedPairs(self.target_words, self.source_words, self.target, self.source)
 
     def __len__(self) -> int:
@@ -176,7 +176,7 @@ class NumberedPairs:
         return zip(*(_lines(words, sentences) for words, sentences in sides), strict=True)
 
     def groups(self) -> Iterator[Group]:
-        """The pairs in groups; source word n has the number n + 1 there, because NULL has 0."""
+        """Yields the pairs in groups, where source word n has the number n + 1, because NULL is 0."""
         for group in grouped(self.source, self.target):
             group.source[:, 1:] += 1
             yield group

@@ -1,1 +1,1 @@
-"""Files of any size, translated: in chunks, in order, by several processes, resumed after a kill."""
+"""Translation of files of any size: in chunks, in order, by several processes, resumable after a kill."""

@@ -1,7 +1,7 @@
-"""Chunks of a file: how the input is cut into them, how one is translated, and what is counted.
+"""Chunks of a file: cutting the input into chunks, translating a chunk, and counting.
 
-Where a chunk ends depends on the file alone, so that every run, whatever its number of processes, cuts it in the same
-places. The result of a chunk depends on the chunk and the task alone, so that any process may do it, in any order.
+Chunk boundaries depend on the file alone, so they are the same in every run, whatever its number of processes. The
+result of a chunk depends on the chunk and the task alone, so any process can translate it, in any order.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
 
-MAX_CHUNK_LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
-MAX_CHUNK_BYTES = 1 << 20  # from this size on a chunk takes no further line
-MAX_PARAGRAPH_BYTES = 16 << 20  # bytes from which on a paragraph of wrapped lines is cut at the end of a line
+MAX_CHUNK_LINES = 2000  # enough to sort into full batches
+MAX_CHUNK_BYTES = 1 << 20  # a chunk that reaches this size takes no further line
+MAX_PARAGRAPH_BYTES = 16 << 20  # a paragraph of wrapped lines that reaches this size is cut at the end of a line
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FileChunk:
     """Whole lines of a file, or whole rows of a table."""
 
     number: int  # from 0
-    first: int  # how many texts come before it: lines, paragraphs or rows
+    first: int  # number of texts (lines, paragraphs or rows) before this chunk
     first_line: int  # the number of its first line, from 1
     texts: int
     lines: int
@@ -46,8 +46,8 @@ class FileChunk:
 
 
 def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileChunk]:
-    """Chunks of lines. With `wrapped` a text is a paragraph (the lines up to a blank one) or a blank line, and a chunk
-    holds whole paragraphs."""
+    """Cuts lines into chunks. With `wrapped` a text is a paragraph (the lines up to a blank one) or a blank line, and a
+    chunk holds whole paragraphs."""
     number = first = texts = size = 0
     first_line = 1
     held: list[bytes] = []
@@ -67,7 +67,7 @@ def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileC
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Lines up to the next blank one as one text; a blank line is a text of its own."""
+    """Joins the lines up to the next blank line into one text; a blank line is a text of its own."""
     some: list[str] = []
     for line in lines:
         if line.strip():
@@ -81,30 +81,30 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(some)
 
 
-MAX_NAMED_PLACES = 10  # doubtful places that are named
-MAX_SHOWN_REMARKS = 5  # remarks that are shown
+MAX_NAMED_PLACES = 10  # maximum doubtful places listed
+MAX_SHOWN_REMARKS = 5  # maximum remarks shown
 
 
 @dataclass
 class TranslationCounts:
-    """What is counted while a file is translated. Its size does not grow with the file; the counts of a file are those
-    of its chunks, joined in order."""
+    """Counts and samples gathered while a file is translated, of bounded size. The counts of a file are those of its
+    chunks, joined in order."""
 
     texts: int = 0
     sentences: int = 0
     doubtful: int = 0  # sentences
-    places: int = 0  # where they stand, each counted once
+    places: int = 0  # distinct places of doubtful sentences
     named: list[str] = field(default_factory=list)  # the first of these places
-    reason: str = ""  # to doubt the first of them
-    kept: int = 0  # cells or values that were chosen but have no letter
+    reason: str = ""  # why the first of them is doubtful
+    kept: int = 0  # selected cells or values without a letter, which are copied unchanged
     remarks: int = 0
     shown: list[str] = field(default_factory=list)  # the first remarks
     parsed: bool = False  # whether the rules could parse any text
-    _last = ""  # the doubtful place that was named last; no field
+    _last = ""  # the last doubtful place that was listed; not a field
 
     def add(self, place: str, translation: Translation, first_line: int | None = None) -> list[str]:
-        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a part
-        of a file that begins in this line, and a sentence's place is its line."""
+        """Counts a translation and returns the place of each of its sentences. With `first_line`, the line of the file
+        where the text begins, the place of a sentence is its line."""
         found, at, line = [], 0, first_line or 0
         for sentence in translation.sentences:
             if first_line is not None:
@@ -129,7 +129,7 @@ class TranslationCounts:
         self.shown = [*self.shown, line][:MAX_SHOWN_REMARKS]
 
     def join(self, later: TranslationCounts) -> None:
-        """Add the counts of the chunk that follows."""
+        """Adds the counts of the next chunk."""
         for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
@@ -145,19 +145,19 @@ class TranslationCounts:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-Progress = Callable[[int], None]  # called with the number of sentences that were finished
+Progress = Callable[[int], None]  # called with the number of finished sentences
 
 
 @dataclass(frozen=True)
 class FileTask:
-    """What to do with the chunks of a file. It can be sent to another process."""
+    """The settings for translating the chunks of a file; can be pickled."""
 
-    name: str  # of the input, for errors
-    options: Mapping[str, Any]  # of `Translator.translate`
+    name: str  # name of the input, for error messages
+    options: Mapping[str, Any]  # options of `Translator.translate`
     form: OutputForm = PLAIN
     reader: ChunkReader | None = None  # None: texts are lines
     report: bool = False
-    suffix: str = ""  # of the output; says how it is compressed
+    suffix: str = ""  # suffix of the output, which determines its compression
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class ChunkResult:
 
 
 class ChunkTranslator:
-    """A translator that does a task, chunk by chunk."""
+    """Translates the chunks of a `FileTask` one by one."""
 
     def __init__(
         self, translator: TextTranslator | TextChain, task: FileTask, progress: Progress | None = None

@@ -5,10 +5,10 @@ OUT.partial/ holds for each process that writes
     output    the chunks that are done, one after another
     report    their rows of the report
     journal   a line that identifies the work, then a line for each chunk in `output`, then the line "end"
-    lock      held by the process that writes
+    lock      locked by the process that writes
 
-A chunk is first written and synced, then entered in the journal and synced. So what the journal says is true at any
-moment: after a kill, what `output` holds beyond it is cut off and done again. The output itself appears by a rename.
+A chunk is first written and synced, then entered in the journal and synced, so the journal is correct at any moment:
+after a kill, data in `output` beyond it is cut off and computed again. The final output is put in place by a rename.
 A run is resumed only if input, model, settings and version are the same as before.
 """
 
@@ -34,7 +34,7 @@ from regard.version import __version__
 
 
 class ProcessShare(NamedTuple):
-    """One of `world` processes that divide a file between them: it does every chunk with number % world == rank."""
+    """The share of one of `world` processes in a file: the chunks with number % world == rank."""
 
     rank: int = 0
     world: int = 1
@@ -46,13 +46,13 @@ class ProcessShare(NamedTuple):
 WHOLE = ProcessShare()
 
 
-CHECKED_BYTES = 1 << 16  # bytes at the beginning and at the end of the input that are looked at
-POLL_SECONDS = 0.2  # seconds between two looks at the other processes
+CHECKED_BYTES = 1 << 16  # bytes read at the beginning and at the end of the input
+POLL_SECONDS = 0.2  # interval at which the other processes are polled
 IGNORED_OPTIONS = ("progress", "batch_tokens")  # options of `translate` that do not change a translation
 
 
 def input_identity(path: Path) -> list[Any]:
-    """Size, time of the last change, and a checksum of both ends of a file."""
+    """Returns the size, the modification time, and a checksum of both ends of a file."""
     about = path.stat()
     with path.open("rb") as file:
         ends = file.read(CHECKED_BYTES)
@@ -62,7 +62,7 @@ def input_identity(path: Path) -> list[Any]:
 
 
 def model_identity(folders: Iterable[Path]) -> str:
-    """A checksum of all files of the models."""
+    """Returns a checksum of all files of the models."""
     digest = hashlib.blake2b(digest_size=16)
     for folder in folders:
         other = beside(folder)
@@ -77,7 +77,7 @@ def model_identity(folders: Iterable[Path]) -> str:
 def work_identity(
     input: Path, model: Iterable[Path], settings: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """By what a person would call it: "input", "model", "value of beam" …, as JSON has it."""
+    """Identifies a translation: JSON values by name as shown in messages ("input", "model", "value of beam" …)."""
     found = {
         "version of regard": __version__,
         "input file, or one that has changed": input_identity(input),
@@ -90,12 +90,12 @@ def work_identity(
     return compared
 
 
-# Names of files in the folder; a folder that holds others is not touched.
+# Names of files in the folder; a folder with any other file is refused.
 OURS = re.compile(r"(?:\d+-of-\d+\.)?(?:output|report|journal|lock)|joined\.(?:output|report)")
 
 
 class ChunkEntry(NamedTuple):
-    """A line of the journal: a chunk, where it ends in `output` and in `report`, and its tally."""
+    """A line of the journal: a chunk, its end offsets in `output` and `report`, and its counts."""
 
     number: int
     lines: int
@@ -106,7 +106,7 @@ class ChunkEntry(NamedTuple):
 
 @dataclass
 class Journal:
-    """A journal as it is read."""
+    """The contents of a journal file."""
 
     identity: dict[str, Any]
     entries: list[ChunkEntry] = field(default_factory=list)
@@ -115,7 +115,7 @@ class Journal:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How many bytes of `output` and `report` are done."""
+        """The number of finished bytes of `output` and of `report`."""
         return (self.entries[-1].output, self.entries[-1].report) if self.entries else (0, 0)
 
 
@@ -124,7 +124,7 @@ def partial_folder(out: Path) -> Path:
 
 
 def read_journal(path: Path) -> Journal | None:
-    """The journal up to its last whole line; None where there is none, or not even its first line."""
+    """Reads a journal up to its last whole line; None if there is no file or no whole line."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -150,7 +150,7 @@ def read_journal(path: Path) -> Journal | None:
 
 
 class PartialOutput:
-    """What one process has written so far, open to go on. Nobody else can open it until it is closed."""
+    """The unfinished output of one process, opened and locked to be continued until it is closed."""
 
     def __init__(self, out: Path, share: ProcessShare, identity: Mapping[str, Any], restart: bool = False) -> None:
         self.out, self.share = out, share
@@ -180,7 +180,7 @@ class PartialOutput:
             raise
 
     def path(self, name: str, rank: int | None = None) -> Path:
-        """The file of this name; with several processes each has its own: 0-of-2.output."""
+        """Returns the path of a file of the folder; with several processes each has its own: 0-of-2.output."""
         if self.share.world == 1:
             return self.folder / name
         return self.folder / f"{self.share.rank if rank is None else rank}-of-{self.share.world}.{name}"
@@ -211,7 +211,7 @@ class PartialOutput:
         self.lines = sum(entry.lines for entry in journal.entries)
 
     def _discard(self) -> None:
-        """Remove what earlier processes have written, unless one of them is still at work."""
+        """Removes the files of earlier processes; raises InputError if one of them is still running."""
         for path in self.folder.glob("*lock"):
             if path != self.path("lock"):
                 take_lock(path, self._in_use).close()
@@ -220,7 +220,7 @@ class PartialOutput:
                 path.unlink()
 
     def _check(self, journal: Journal | None) -> None:
-        """Raise unless what is in the folder is the beginning of this work."""
+        """Raises InputError if the folder belongs to a different translation."""
         known = {self.path("journal", rank) for rank in range(self.share.world)}
         other = next((path for path in sorted(self.folder.glob("*journal")) if path not in known), None)
         differs = "another number of processes" if other else ""
@@ -230,22 +230,22 @@ class PartialOutput:
             differs = f"another {names[0]}" if names else ""
         if differs:
             raise InputError(
-                f"{self.folder} holds the beginning of a translation with {differs}; give that again to go on with it, "
+                f"{self.folder} contains an unfinished translation with {differs}; use the same settings to resume it, "
                 "or restart, which discards it",
                 parameter="restart",
             )
 
     def _is_whole(self, journal: Journal) -> bool:
-        """Whether the files are as long as the journal says, or have their place already."""
+        """Whether the files are as long as the journal says, or have been moved to their final place."""
         paths = zip(map(self.path, ("output", "report")), journal.ends, strict=True)
         return all(not path.exists() or path.stat().st_size >= end for path, end in paths)
 
     def _cut_off(self, journal: Journal) -> None:
-        """Bring the files to where the journal says they are."""
+        """Truncates the files to the state that the journal records."""
         self._files += [self.path(name).open("ab") for name in ("output", "report", "journal")]
         sizes = [file.tell() for file in self._files]
         while journal.ends[0] > sizes[0] or journal.ends[1] > sizes[1]:
-            journal.entries.pop()  # files that a machine lost when it stopped; the chunk is done again
+            journal.entries.pop()  # data lost in a machine crash; the chunk is translated again
             journal.ended = self.ended = False
             journal.size = 0
         self.done = len(journal.entries)
@@ -266,7 +266,7 @@ class PartialOutput:
         os.fsync(journal.fileno())
 
     def wait_for(self, rank: int) -> list[ChunkEntry]:
-        """The entries of a process of the same work, once it has ended its part."""
+        """Waits until another process of the same translation has finished, and returns its entries."""
         while True:
             journal = read_journal(self.path("journal", rank))
             if journal is not None and journal.ended and journal.identity == self.identity:
@@ -274,7 +274,7 @@ class PartialOutput:
             time.sleep(POLL_SECONDS)
 
     def add(self, number: int, result: ChunkResult, lines: int) -> None:
-        """Write a chunk, so that no kill can lose or double it."""
+        """Writes a chunk such that a kill neither loses nor duplicates it."""
         try:
             for file, data in zip(self._files, (result.output, result.report), strict=False):
                 file.write(data)
@@ -283,29 +283,29 @@ class PartialOutput:
                     os.fsync(file.fileno())
             self.offsets = self.offsets[0] + len(result.output), self.offsets[1] + len(result.report)
             self._write([number, lines, *self.offsets, result.tally.to_dict()])
-        except OSError as problem:  # a full disk; what was done before is kept
+        except OSError as problem:  # a full disk; earlier chunks are kept
             raise self._unwritable(problem) from None
         self.done += 1
         self.tally.join(result.tally)
 
     def end(self) -> None:
-        """Say that all chunks of this process are done."""
+        """Records that all chunks of this process are done."""
         if not self.ended:
             self._write("end")
             self.ended = True
 
     def close(self) -> None:
         for file in self._files:
-            with contextlib.suppress(OSError):  # what counts was synced; the rest may find no room
+            with contextlib.suppress(OSError):  # finished chunks were synced; flushing the rest may fail on a full disk
                 file.close()
         self._lock.close()
 
     def remove(self) -> None:
-        """Remove the folder; the output has its place."""
+        """Removes the folder, after the output has been put in place."""
         if os.name != "posix":  # where an open file cannot be removed
             self.close()
-        with contextlib.suppress(OSError):  # the output has its place, whatever happens here
-            for path in self.folder.iterdir():  # before the lock is released: nobody else has begun here
+        with contextlib.suppress(OSError):  # the output is in place already
+            for path in self.folder.iterdir():  # before the lock is released, so that no other process has started here
                 path.unlink()
             self.folder.rmdir()
         self.close()

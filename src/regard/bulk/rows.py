@@ -1,11 +1,11 @@
-"""A translation as a line of output: its text, an n-best list, or JSON; and a sentence as a row of a report.
+"""Formats a translation as output (text, an n-best list, or JSON), and a sentence as a row of a report.
 
     text                     TEXT
     with alignments          TEXT ||| 0-0 1-2
     n-best lists             NUMBER ||| TEXT ||| SCORE             numbers of texts count from 0
     with alignments          NUMBER ||| TEXT ||| SCORE ||| 0-0 1-2
 
-Alignments are pairs SOURCE-TARGET of words of the texts as they are given, counted from 0 (the format of Moses).
+Alignments are pairs SOURCE-TARGET of word indices of the original texts, counted from 0 (the format of Moses).
 In JSON they are the field "alignment", and token scores the fields "tokens": pairs of a token and its log-probability.
 """
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 TokenScores = list[tuple[str, float]]  # tokens of a candidate, EOS last, and their log-probabilities
-SentenceScores = list[TokenScores]  # of each candidate of a sentence
+SentenceScores = list[TokenScores]  # one for each candidate of a sentence
 
 
 class OutputForm(NamedTuple):
-    """What a line of output holds."""
+    """The fields and format of a line of output."""
 
     nbest: int = 1
     as_json: bool = False
@@ -58,7 +58,7 @@ def written(
     translator: TextTranslator | TextChain,
     tag: str | None = None,
 ) -> Iterator[str]:
-    """The output of each text. `first` texts came before; `tag` is the one that the texts were translated with."""
+    """Yields the output of each text. `first` is the number of texts before these; `tag` the tag used to translate."""
     model = one_model(translator) if form.alignments or form.token_scores else None
     scores = token_scores(model, translations, tag) if model and form.token_scores else None
     for number, translation in enumerate(translations):
@@ -66,11 +66,11 @@ def written(
 
 
 def one_model(translator: TextTranslator | TextChain) -> TextTranslator:
-    """What gives token scores and alignments."""
+    """Returns the translator, for token scores and alignments; raises for a chain, which has neither."""
     from regard.translation.chain import TextChain
 
     if isinstance(translator, TextChain):
-        translator.refuse("a column of alignments or token scores")
+        translator.raise_unsupported("a column of alignments or token scores")
     return translator
 
 
@@ -81,13 +81,13 @@ def formatted(
     translator: TextTranslator | None = None,
     scores: Sequence[SentenceScores] = (),
 ) -> str:
-    """One text's output, with its line end. `translator` is needed for alignments alone."""
+    """Formats the output of one text, with its line end. `translator` is needed for alignments only."""
     links = alignments(translator, translation, form.nbest) if form.alignments and translator else []
     if form.as_json:
         return json.dumps(json_row(translation, links, scores), ensure_ascii=False, allow_nan=False) + "\n"
     if form.nbest == 1:
         return f"{in_one_line(translation.text)} ||| {links[0]}\n" if links else translation.text + "\n"
-    found = translation.candidates or [translation]  # an empty line has no candidates, but it has a line
+    found = translation.candidates or [translation]  # an empty line has no candidates, but still gives one line
     fields = [f"{number} ||| {in_one_line(one.text)} ||| {one.score:.4f}" for one in found]
     if links:
         fields = [f"{field} ||| {pairs}" for field, pairs in zip(fields, links, strict=True)]
@@ -126,13 +126,13 @@ def json_row(
 
 
 def words(text: str) -> list[str]:
-    """What alignments count."""
+    """Splits a text into the words that alignments count."""
     return [text[start:end] for start, end in word_spans(text)]
 
 
 def alignments(translator: TextTranslator, translation: Translation, nbest: int) -> list[str]:
-    """The word links of each candidate, of a text without candidates one: those of `translate` for the best, and for
-    the others those of a forced pass."""
+    """Returns the word links of each candidate: for the best one, or a text without candidates, those of `translate`,
+    for the others those of a forced pass."""
     from regard.explain.alignment import format_links
     from regard.explain.word_alignment import align_pairs, translation_links
 
@@ -144,8 +144,8 @@ def alignments(translator: TextTranslator, translation: Translation, nbest: int)
 def token_scores(
     translator: TextTranslator, translations: Sequence[Translation], tag: str | None = None
 ) -> list[list[SentenceScores]]:
-    """For each sentence of each text the tokens of its candidates with their log-probabilities, by a forced pass of the
-    model itself. A sentence that was read in parts, or not at all, has none."""
+    """Returns, for each sentence of each text, the tokens of its candidates with their log-probabilities from a forced
+    pass of the model. A sentence that was translated in parts, or not at all, has none."""
     from regard.search.forced_decoding import forced_log_probs
 
     tokenizer = translator.tokenizer
@@ -169,12 +169,12 @@ def token_scores(
 
 
 def finite(value: float) -> float | None:
-    """JSON has neither NaN nor infinity."""
+    """Returns the value, or None for NaN and infinities, which JSON does not have."""
     return value if math.isfinite(value) else None
 
 
 def sentence_row(sentence: SentenceTranslation) -> dict[str, Any]:
-    """A sentence as JSON."""
+    """Returns a sentence as a JSON object."""
     return {
         "source": sentence.source,
         "text": sentence.text,

@@ -1,9 +1,9 @@
-"""A file in, the same file in another language out, whatever its size: read, translated and written in chunks.
+"""Translates a file of any size: reads, translates and writes it in chunks.
 
     file ─ survey ─ chunks ─▶ ChunkTranslator, here or in other processes ─▶ PartialOutput ─ finish ─▶ file
 
-Memory holds a few chunks at a time. A run that was stopped, by kill -9 too, can be resumed; the output is the same,
-byte for byte.
+Memory holds a few chunks at a time. A stopped run can be resumed, even after kill -9; the output is the same, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
 
-# Chunks of the output, in order → the file of this name.
+# Writes the chunks of the output, in order, to a path.
 Join = Callable[[Iterable[bytes], Path], None]
 
 
@@ -52,8 +52,8 @@ def write_all(chunks: Iterable[bytes], path: Path) -> None:
 
 
 def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> TranslationCounts:
-    """Put output and report in their places, then remove the folder. Of several processes, the first waits for the
-    others and does it for all. A kill in between leaves what can be finished again."""
+    """Moves output and report to their final paths, then removes the folder. With several processes, the first waits
+    for the others and does this for all. After a kill in between, it can be called again."""
     if part.share.world == 1 and not part.path("output").exists():  # killed after the renames
         part.remove()
         return part.tally
@@ -85,12 +85,12 @@ def _place(
     try:
         whole.replace(to)
     except OSError as problem:
-        raise InputError(f"{to} cannot be written: {problem.strerror or problem}; {whole} holds it") from None
+        raise InputError(f"{to} cannot be written: {problem.strerror or problem}; the result is in {whole}") from None
     sync_folder(to.parent)
 
 
 def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
-    """The chunks of a file that end at these offsets."""
+    """Yields the chunks of a file that end at these offsets."""
     with path.open("rb") as file:
         start = 0
         for end in ends:
@@ -99,7 +99,7 @@ def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
 
 
 MAX_WORKERS = 256
-# Makes the translator of a process; called with the number of the process, from 0.
+# Creates the translator of a process; called with the number of the process, from 0.
 MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 
 
@@ -110,7 +110,7 @@ class FileJob:
     input: Path
     format: str = "lines"  # or one of `STREAMED`
     columns: tuple[str, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)  # of `Translator.translate`
+    options: dict[str, Any] = field(default_factory=dict)  # options of `Translator.translate`
     form: OutputForm = PLAIN
     report: Path | None = None
 
@@ -137,7 +137,7 @@ class FileJob:
         return FileTask(str(self.input), filled, self.form, reader, self.report is not None, suffix)
 
     def first_texts(self) -> list[str]:
-        """Those of the first chunk, to be looked at."""
+        """Returns the texts of the first chunk, for inspection before translation."""
         chunk = next(self.chunks(), None)
         reader = self.task("").reader
         if chunk is None:
@@ -147,7 +147,7 @@ class FileJob:
         return [segment.text for segment in reader(chunk.data, chunk.first_line)[0].segments]
 
     def survey(self) -> int:
-        """The number of lines or rows. What cannot be read is found here, before anything is translated."""
+        """Counts lines or rows. Reads the whole file, so that input errors are raised before anything is translated."""
         if self.format == "parquet":
             from regard.formats.parquet import survey
 
@@ -157,14 +157,14 @@ class FileJob:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a file translation is run; its output does not depend on it."""
+    """Settings of a file translation that do not affect its output."""
 
     workers: int = 1
-    make_worker: MakeTranslator | None = None  # needed for more than one
-    restart: bool = False  # discard what an earlier run has left
+    make_worker: MakeTranslator | None = None  # needed for more than one worker
+    restart: bool = False  # discard the unfinished output of an earlier run
     share: ProcessShare = WHOLE
-    resumed: Callable[[int, int], None] | None = None  # called with the lines that were done before, and with all
-    progress: Callable[[int, int], None] | None = None  # called with the lines that are done, and with all
+    resumed: Callable[[int, int], None] | None = None  # called with the numbers of lines done before, and of all lines
+    progress: Callable[[int, int], None] | None = None  # called with the numbers of lines done, and of all lines
     sentences: Progress | None = None  # called with the number of sentences that were just translated
 
 
@@ -174,7 +174,7 @@ DEFAULT_RUN = RunOptions()
 def translate_file(
     translator: TextTranslator | TextChain, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN
 ) -> TranslationCounts:
-    """Translate a file into another."""
+    """Translates a file into the file `out`, and returns its counts."""
     out = out.resolve()
     lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
@@ -196,11 +196,11 @@ def translate_file(
                 part.end()
         except WorkerKilledError as problem:
             raise WorkerKilledError(
-                f"{problem}; {done:,} lines are kept, and the same call goes on after them"
+                f"{problem}; {done:,} lines are kept, and rerun the same command to resume"
             ) from None
         except BaseException:
             if not part.done and run.share.world == 1:
-                part.remove()  # there is nothing to go on with
+                part.remove()  # nothing has been done that could be resumed
             raise
         return finish(part, job.report, _join(job)) if run.share.rank == 0 else part.tally
 
@@ -208,13 +208,13 @@ def translate_file(
 def translated_chunks(
     translator: TextTranslator | TextChain, job: FileJob, progress: Progress | None = None
 ) -> Iterator[ChunkResult]:
-    """The results of all chunks, in order, for an output that cannot be resumed, such as a pipe."""
+    """Yields the results of all chunks, in order, for output that cannot be resumed, such as a pipe."""
     check_form(job.form, job.options.get("split", "sentences"))
     return map(ChunkTranslator(translator, job.task(""), progress), job.chunks())
 
 
 def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
-    """The number of lines, after a look at everything that can be wrong."""
+    """Checks input, output and options, and returns the number of lines."""
     if job.format not in ("lines", *STREAMED):
         raise InputError(f"format must be one of lines, {', '.join(STREAMED)}, but is {job.format!r}")
     check_form(job.form, job.options.get("split", "sentences"))

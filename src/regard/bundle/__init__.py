@@ -1,1 +1,1 @@
-"""A model as a folder: its files, checksums, card and stored weights, and the models that come with the package."""
+"""Models as folders: their files, checksums, cards and stored weights, and the models bundled with the package."""

@@ -1,15 +1,15 @@
 """A trained translator as one folder: `config.json tokenizer.json model.safetensors card.json`. Never a pickle.
 
-Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
-`SHA256SUMS` holds checksums of vocabulary and weights (`checksums.py`). The card says where the model comes from: data,
+Each file is written to a temporary name, synced and renamed, so that a reader finds either the old or the new version.
+`SHA256SUMS` has checksums of vocabulary and weights (`folder.py`). The card documents the origin of the model: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
-A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
-with them (`lexicon.json`, by `search/token_lexicon.py`); a model is complete without it.
+A model with slots also has a list of known words (`words.txt`, by `text/known_words.py`). A lexicon is optional
+(`lexicon.json`, by `search/token_lexicon.py`).
 
-`Bundle.read` reads all of it but the model, which is loaded when it is first used; nothing else needs torch.
+`Bundle.read` reads everything except the model, which is loaded on first use; nothing else needs torch.
 
-One set of weights may serve two bundles that lie side by side (`folder.py`). With `"tag": "<en>"` in config.json that
-tag stands before every source. A few bundles come with the package (`box.py`).
+Two bundles in the same folder may share one set of weights (`folder.py`). With `"tag": "<en>"` in config.json that tag
+is put before every source. A few bundles come with the package (`bundled_models.py`).
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from regard.models.table import ModelConfig
 
 FORMAT = 1
-MAX_WORDS_BYTES = 50_000_000  # bytes of the file of known words
+MAX_WORDS_BYTES = 50_000_000  # maximum size of the file of known words
 
 
 @dataclass
 class Bundle:
-    """A translator. Of one that was read by `Bundle.read`, model and configuration are loaded when they are first
-    used; everything else needs no torch."""
+    """A trained translator. After `Bundle.read`, model and configuration are loaded on first use; everything else needs
+    no torch."""
 
     architecture: str
     config: ModelConfig
@@ -53,10 +53,10 @@ class Bundle:
     tokenizer: Tokenizer
     card: dict[str, Any] = field(default_factory=dict)
     weights: Storage = "float32"  # how they are stored; in memory they are always float32
-    known_words: KnownWords | None = None  # source words of its training text, by which names are recognized
+    known_words: KnownWords | None = None  # source words of its training text, used to recognize names
 
     def __getattr__(self, name: str) -> Any:
-        """Load `config` and `model`, which `read` leaves unset, in the first thread that reads one of them."""
+        """Loads `config` and `model`, which `read` leaves unset, in the first thread that reads one of them."""
         if name not in ("config", "model") or "_lock" not in vars(self):
             raise AttributeError(name)
         with self._lock:
@@ -70,7 +70,7 @@ class Bundle:
 
     @property
     def table(self) -> Mapping[str, Any]:
-        """The configuration as config.json holds it, without loading the model."""
+        """The configuration in config.json, without loading the model."""
         if self.loaded:
             return {} if self.config is None else dataclasses.asdict(self.config)
         table: Mapping[str, Any] = vars(self)["_table"]
@@ -78,34 +78,34 @@ class Bundle:
 
     @property
     def known_card(self) -> Card:
-        """The entries of the card in their types; checked again only after an entry was replaced."""
+        """The typed entries of the card; parsed again only after an entry was replaced."""
         if vars(self).get("_checked_card") != self.card:
             self._checked_card, self._known_card = dict(self.card), read_card(self.card)
         return self._known_card
 
     @property
     def tag(self) -> str | None:
-        """What stands before every source."""
+        """The tag before every source, if any."""
         return self.tokenizer.mark
 
     @property
     def decode(self) -> DecodeConfig:
-        """How it searches unless told otherwise, as its recipe says."""
+        """The default search settings, from its recipe."""
         return self.known_card.decode
 
     @property
     def slots(self) -> bool:
-        """Whether it has learnt to carry slots through (`text/slots.py`)."""
+        """Whether the model has learnt to copy slots (`text/slots.py`)."""
         return self.known_card.slots and bool(self.tokenizer.slot_ids)
 
     @property
     def max_length(self) -> int:
-        """Tokens of the longest sentence that it reads, EOS counted: as its recipe says, and as positions allow."""
+        """The maximum tokens of a sentence, with EOS: the smaller of the limits of its recipe and of its positions."""
         trained, positions = self.known_card.max_length, self._max_positions()
         return trained if positions is None else min(trained, positions)
 
     def _max_positions(self) -> int | None:
-        """As the model says. Of a Transformer in its folder the configuration says it."""
+        """Returns the model's `max_positions`; for a Transformer that is not loaded, from its configuration."""
         table = self.table if self.architecture == "transformer" and not self.loaded else {}
         if table.get("positions", "learned") != "learned":
             return None
@@ -114,8 +114,8 @@ class Bundle:
 
     @property
     def languages(self) -> tuple[str | None, str | None]:
-        """ISO codes of source and target: what was found in the training data, else what a person says of the model;
-        None for one that is not known. The tag before every source may say the target."""
+        """ISO codes of source and target, as identified in the training data, else as given in the card's `about`; None
+        if unknown. A tag before every source may override the target."""
         card = self.known_card
         named = card.about.languages if card.about else ()
         found = card.languages if len(card.languages) == 2 else tuple(map(language_code, named))
@@ -123,8 +123,8 @@ class Bundle:
         return source, (tag_language(self.tag) if self.tag else None) or target
 
     def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
-        """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder
-        next to this one that has the same vocabulary and, but for these updates, weights, they are left to it."""
+        """Writes all four parts, each atomically. If `beside` names a folder next to this one with the same vocabulary
+        and, except for `updates`, the same weights, these are not written but shared with it."""
         from regard.bundle.tensors import write_model, write_tensors
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -147,20 +147,20 @@ class Bundle:
             self.known_words.save(folder / places.WORDS)
         old = () if self.known_words is not None else (places.WORDS,)
         for name in (*old, *(places.SHARED if beside else ()), *(() if beside and updates else (places.UPDATES,))):
-            (folder / name).unlink(missing_ok=True)  # of what was stored here before
+            (folder / name).unlink(missing_ok=True)  # of a bundle stored here before
         write_atomically(folder / places.CARD, lambda path: write_json(path, self.card))
         write_checksums(folder, (*places.SHARED, places.UPDATES, places.WORDS))
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
-        """Whatever is wrong with its files is a `BundleError`."""
+        """Reads a bundle with its model; raises `BundleError` if anything is wrong with its files."""
         bundle = cls.read(folder, device)
         bundle.model  # noqa: B018  # loads it
         return bundle
 
     @classmethod
     def read(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
-        """The same without the model, which is loaded when it is first used."""
+        """Reads a bundle without its model; the model is loaded on first use."""
         folder = find_bundle(folder)
         about, (card, known) = read_json(folder / places.CONFIG), load_card(folder)
         if about.get("format") != FORMAT:
@@ -190,7 +190,7 @@ class Bundle:
 
 
 def read_words(folder: Path) -> KnownWords | None:
-    """The words that a model knows, if they lie with it."""
+    """Reads the known words of a model, if it has such a file."""
     path = folder / places.WORDS
     if not path.is_file():
         return None

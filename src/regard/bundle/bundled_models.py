@@ -1,13 +1,13 @@
-"""The bundled models: small translators that come with the package, each a bundle in `boxed/SOURCE-TARGET/`.
+"""The bundled models: small translators that come with the package, each a bundle in `bundled/SOURCE-TARGET/`.
 
-One may use the files of another (`folder.py`), so that one set of weights translates several ways. `en-fr-classic` is a
-smaller one, for everyday sentences, that the course and docs/explain.md look into. Commands use the default one where
-no model is named, and any of them by its name where there is no folder of that name. They are read and never written.
-The environment variable REGARD_BOX may name a folder of further models, which go before those of the package.
+One may use the files of another (`folder.py`), so that one set of weights serves several directions. `en-fr-classic` is
+a smaller one, for everyday sentences, that the course and docs/explain.md analyse. Commands use the default one if no
+model is named, and any of them by its name if there is no folder of that name. They are read and never written. The
+environment variable REGARD_BOX may name a folder of more models, which take precedence over those of the package.
 
-A bundled model whose name is two codes of languages, such as `de-en`, is the translator from the first to the second;
-where there is none, two of them may translate by way of a third language. Where the source is not named it is found in
-the text, among the languages that can be translated into the target (`text/identify_language.py`).
+A bundled model whose name is two language codes, such as `de-en`, translates from the first language to the second; if
+there is none, two models may translate through a pivot language. If the source is not given, it is identified in the
+text, among the languages that can be translated into the target (`text/language_identification.py`).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from regard.errors import BundleError, InputError
 from regard.text.language import language_code, language_name
 from regard.text.language_identification import identify_language, language_words
 
-HOME = Path(__file__).parents[1] / "boxed"
+HOME = Path(__file__).parents[1] / "bundled"
 DEFAULT = "en-fr"
 CONFIG = "config.json"  # as in folder.py
 
 
 def search_folders() -> list[Path]:
-    """The folders of models, the user's own before the package's."""
+    """Returns the folders of models, the user's own before the package's."""
     own = os.environ.get("REGARD_BOX")
     if not own:
         return [HOME]
@@ -37,12 +37,12 @@ def search_folders() -> list[Path]:
 
 
 def names() -> list[str]:
-    """The names of the bundled models, sorted."""
+    """Returns the names of the bundled models, sorted."""
     return sorted({path.parent.name for home in search_folders() for path in home.glob(f"*/{CONFIG}")})
 
 
 def folder_of(name: str = DEFAULT) -> Path:
-    """The folder of a bundled model; `BundleError` where there is none of that name."""
+    """Returns the folder of a bundled model; raises `BundleError` if there is none of that name."""
     for home in search_folders():
         if (home / name / CONFIG).is_file():
             return home / name
@@ -55,12 +55,12 @@ def is_bundled(folder: Path) -> bool:
 
 
 def suggestion() -> str:
-    """The end of an error: what else could be named."""
+    """Returns the end of an error message: the names of the bundled models."""
     found = names()
     return f"a bundled one: {', '.join(found)}" if found else "train one: regard demo (this copy has no bundled models)"
 
 
-PIVOT = "en"  # the language by way of which others can be translated
+PIVOT = "en"  # the language through which others can be translated
 
 
 class Direction(NamedTuple):
@@ -72,8 +72,8 @@ class Direction(NamedTuple):
 
 
 class NoDirectionError(InputError):
-    """No translator for two languages. `problem` says so; `way` is the language by way of which there is one, `found`
-    says whether the source was found in a text, and `source` which it is."""
+    """Raised if there is no translator for two languages. `problem` is the message; `way` is a pivot language through
+    which there is one, `source` the source language, and `found` whether it was identified in a text."""
 
     def __init__(self, problem: str, way: str | None = None, source: str | None = None) -> None:
         self.problem, self.way, self.source, self.found = problem, way, source, False
@@ -82,18 +82,18 @@ class NoDirectionError(InputError):
 
 
 class Choice(NamedTuple):
-    """The models that translate a text, one after another: one, two by way of another language, or none where the text
-    is in the target language already."""
+    """The models that translate a text, in order: one, two through a pivot language, or none if the text is in the
+    target language already."""
 
     models: tuple[str, ...]
     source: str
     target: str
-    sure: bool = True  # whether the source is given, or clear from the text
+    sure: bool = True  # whether the source is given, or identified with confidence
     mixed: bool = False  # whether the lines of the text are in several languages
 
 
 def directions() -> list[Direction]:
-    """The directions of the bundled models.
+    """Returns the directions of the bundled models.
 
     >>> Direction("en", "fr") in directions()
     True
@@ -103,7 +103,7 @@ def directions() -> list[Direction]:
 
 
 def known_language(name: str, parameter: str = "") -> str:
-    """The code of a language by its name or code.
+    """Returns the code of a language, given its name or code; raises InputError if it is unknown.
 
     >>> known_language("French"), known_language("deu"), known_language("es-MX")
     ('fr', 'de', 'es')
@@ -122,9 +122,9 @@ def known_language(name: str, parameter: str = "") -> str:
 def find_models(
     source: str, target: str, through: str | None = None, there: Collection[Direction] | None = None
 ) -> tuple[str, ...]:
-    """The directions, by their names, of the models that translate from one language to another: one or, by way of a
-    third language where there is none and that is asked for, two. `there` are those to choose from, by default the
-    bundled models."""
+    """Returns the names of the directions that translate from one language to another: one or, if there is none, two
+    through the pivot language `through`. `there` are the directions to choose from, by default those of the bundled
+    models. Raises `NoDirectionError` if there is no such translation."""
     if source == target:
         raise InputError(f"source and target are both {language_name(source)}, so there is nothing to translate")
     there = directions() if there is None else there
@@ -142,7 +142,7 @@ def find_models(
 
 
 def check_pair(name: str) -> None:
-    """Raise where a name that is no model is two languages with a way through a third."""
+    """Raises `NoDirectionError` if a name that is no model is two languages that a pivot language connects."""
     source, _, target = name.partition("-")
     there = set(directions())
     if {Direction(source, PIVOT), Direction(PIVOT, target)} <= there and Direction(source, target) not in there:
@@ -156,7 +156,7 @@ def choose(
     through: str | None = None,
     there: Collection[Direction] | None = None,
 ) -> Choice:
-    """The models for texts that are in one language, and what that is."""
+    """Chooses the models for texts in one language, which is identified unless `source` is given."""
     there = directions() if there is None else there
     if source is not None:
         return Choice(find_models(source, target, through, there), source, target)
@@ -165,9 +165,9 @@ def choose(
     ways = {one.source for one in there if one.target in last} - {target}
     if not ways:
         raise NoDirectionError(f"there is no translator to {language_name(target)}; {_there(there)}")
-    # Among all languages of the bundled models, so that none of them is taken for another.
+    # Among all languages of the bundled models, so that none of them is mistaken for another.
     found = identify_language(texts, sorted({one.source for one in there} | {target}))
-    if not found.sure:  # then it is one that can be translated; without words it does not matter which
+    if not found.sure:  # then only among translatable languages; for a text without words any will do
         found = identify_language(texts, sorted(ways))._replace(sure=not any(map(language_words, texts)))
     try:
         models = () if found.language == target else find_models(found.language, target, through, there)

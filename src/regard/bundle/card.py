@@ -1,4 +1,4 @@
-"""The model card: what someone should know of a model before using it.
+"""The model card: facts to know about a model before using it.
 
 Training writes recipe, steps, cost, versions and scores. The section `about` is written by a person, in a TOML file
 that is checked here:
@@ -14,15 +14,15 @@ that is checked here:
     attribution = "who made it"
     url = "https://tatoeba.org"
 
-The section `tests` holds scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures
-them. `calibration` holds the constants by which features of a translation predict its chrF: `translation/confidence.py`
-defines the features and fits the constants, `benchmarks/guard.py` measures them and writes them into a card:
+The section `tests` has scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures them.
+`calibration` has the coefficients with which features of a translation predict its chrF: `translation/confidence.py`
+defines the features and fits the coefficients, `benchmarks/guard.py` measures them and writes them into a card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
                     "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
 
 "word_calibration" is the same for single words (`explain/word_confidence.py`, `benchmarks/word_confidence.py`). A card
-may come from anybody: `read_card` gives the entries that the package uses in their types, or an error.
+may be untrusted: `read_card` returns the typed entries that the package uses, or raises an error.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from regard.errors import BundleError, InputError, RecipeError, RegardError
 
 @dataclass(frozen=True)
 class Calibration:
-    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of en-fr-classic, rounded; for another model
-    they order its translations by quality, but the figures are not calibrated (`on` is empty)."""
+    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of en-fr-classic, rounded; for other models
+    they rank translations by quality, but the values are not calibrated (`on` is empty)."""
 
     weights: dict[str, float] = field(
         default_factory=lambda: {"surprise": -0.8, "spread": -0.35, "length": -0.2, "covered": 0.5}
     )
     bias: float = -1.0
-    ratio: float = 0.1  # the usual log of (characters of the target + 10) / (characters of the source + 10)
+    ratio: float = 0.1  # the mean log of (characters of the target + 10) / (characters of the source + 10)
     ratio_spread: float = 0.25  # its standard deviation
-    unwritten: float = 0.0  # nats a token that pieces take which a search among those of the target language leaves out
+    unwritten: float = 0.0  # nats per token lost to other languages' pieces, which a restricted search omits
     on: str = ""  # the text it was fitted on; empty: not fitted for this model
     errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
 
@@ -70,7 +70,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class WordCalibration:
-    """P(a word stands in a reference) ≈ σ(bias + Σ weight · feature)."""
+    """P(a word is in the reference) ≈ σ(bias + Σ weight · feature)."""
 
     weights: dict[str, float]
     bias: float
@@ -81,8 +81,8 @@ class WordCalibration:
         require(all(map(math.isfinite, (*self.weights.values(), self.bias))), "word_calibration must be finite")
 
 
-MAX_BEAM = 1000  # hypotheses; more only take memory
-MAX_LENGTH_PENALTY = 20.0  # length penalty; powers of lengths stay finite
+MAX_BEAM = 1000  # hypotheses; more would only take memory
+MAX_LENGTH_PENALTY = 20.0  # so that powers of lengths stay finite
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,15 @@ class DecodeConfig:
         )
 
 
-MAX_LENGTH = 256  # tokens, where a card does not say
-SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
+MAX_LENGTH = 256  # tokens, the default of a card
+SCORES = ("dev_bleu", "test_bleu", "tests")  # valid for exactly these weights
 # A tag before every source may change these.
 MEASURED = (*SCORES, "attention_view", "calibration", "word_calibration", "languages")
 
 
 @dataclass(frozen=True)
 class Data:
-    """One collection that was learnt from."""
+    """One collection of the training data."""
 
     name: str = key("", "what it is called")
     licence: str = key("", "the terms it may be used under")
@@ -122,7 +122,7 @@ class Data:
 
 @dataclass(frozen=True)
 class About:
-    """What a person says of a model."""
+    """The description of a model, written by a person."""
 
     title: str = key("", "what it is, in a line")
     languages: tuple[str, ...] = key((), "from which to which")
@@ -132,7 +132,7 @@ class About:
 
 
 def check_about(about: About) -> None:
-    """Nothing may be left out of what a person says of a model."""
+    """Raises unless every field of a model's description is filled in."""
     for section, where in ((about, "about"), *((data, "data") for data in about.data)):
         for name in keys_of(type(section)):
             require(bool(getattr(section, name)), f"{where}.{name} must be given for a model's card, but is missing")
@@ -140,12 +140,12 @@ def check_about(about: About) -> None:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """The section of a card that a TOML file holds."""
+    """Reads the section `about` of a card from a TOML file."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise InputError(f"{path} cannot be read: {problem.strerror}") from None
-    except ValueError as problem:  # no TOML, or no UTF-8
+    except ValueError as problem:  # invalid TOML or UTF-8
         raise InputError(f"{path} is no TOML file: {problem}") from None
     about = build(About, tables, "about")
     check_about(about)
@@ -153,7 +153,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def without_places(value: Any) -> Any:
-    """A card without the folders of the machine it was made on: of an absolute path its last name is left.
+    """Removes the folders of the machine that a card was made on: only the last part of an absolute path is kept.
 
     >>> without_places({"data": {"src": "/home/me/train.en", "beam": 5}})
     {'data': {'src': 'train.en', 'beam': 5}}
@@ -165,19 +165,19 @@ def without_places(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
-# ── what the package reads of a card ──────────────────────────────────────────────────────────────────────────────────
+# ── typed entries ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
 class StoredScore:
     score: float
     signature: str
-    name: str = ""  # of the metric, where it is not clear
+    name: str = ""  # of the metric, if it is ambiguous
 
 
 @dataclass(frozen=True)
 class StoredTest:
-    """Scores on one test set: how many sentences came out exactly as wanted, or metrics."""
+    """Scores on one test set: the number of exactly correct sentences, or metrics."""
 
     sentences: int
     beam: int = 0
@@ -187,7 +187,7 @@ class StoredTest:
 
     @property
     def scores(self) -> tuple[StoredScore, ...]:
-        """The native engine's, or those that there are."""
+        """The scores of the native engine, else those of CTranslate2."""
         return self.metrics or self.ctranslate2
 
 
@@ -199,8 +199,8 @@ class StoredView:
     head: int | None  # None: the mean of heads
     row: Literal["predicting", "having-read"]
     aer: float | None = None  # its alignment error rate, a fraction; None: not evaluated
-    on: str = ""  # the text of that
-    also: dict[str, float] = field(default_factory=dict)  # the same on other texts
+    on: str = ""  # the text that it was evaluated on
+    also: dict[str, float] = field(default_factory=dict)  # error rates on other texts
 
     def __post_init__(self) -> None:
         require(min(self.layer, self.head or 0) >= 0, "attention_view must count layers and heads from 0")
@@ -213,7 +213,7 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class Card:
-    """The entries of a card that are used, in their types. Others are kept as they are and only printed."""
+    """The typed entries of a card that are used. Others are kept unchanged and only printed."""
 
     regard: str = "?"
     torch: str = "?"
@@ -228,10 +228,10 @@ class Card:
     tests: dict[str, StoredTest] = field(default_factory=dict)
     about: About | None = None
     attention_view: StoredView | None = None
-    languages: tuple[str | None, ...] = ()  # ISO codes of source and target, found in the data; None: not sure
+    languages: tuple[str | None, ...] = ()  # ISO codes of source and target, identified in the data; None: uncertain
     calibration: Calibration = field(default_factory=Calibration)
     word_calibration: WordCalibration | None = None  # None: not fitted for this model
-    slots: bool = False  # whether it learnt to carry them through (`text/slots.py`)
+    slots: bool = False  # whether it learnt to copy slots (`text/slots.py`)
     recipe: dict[str, dict[str, Any]] = field(default_factory=dict)
     decode: DecodeConfig = field(default_factory=DecodeConfig)  # of the recipe
     max_length: int = MAX_LENGTH  # of the recipe
@@ -241,7 +241,7 @@ class Card:
 
 
 def read_card(card: Mapping[str, Any]) -> Card:
-    """The entries that are used. One of the wrong type is a `RecipeError`."""
+    """Parses the entries that are used; raises `RecipeError` for one of the wrong type."""
     recipe = _typed(card.get("recipe", {}), dict[str, dict[str, Any]], "recipe")
     longest = recipe.get("data", {}).get("max_length", MAX_LENGTH)
     own = {"decode": build(DecodeConfig, recipe.get("decode", {}), "decode"), "max_length": longest}
@@ -250,7 +250,7 @@ def read_card(card: Mapping[str, Any]) -> Card:
 
 
 def load_card(folder: Path) -> tuple[dict[str, Any], Card]:
-    """The card in a folder, as it is stored and in its types. A file is read again only after it has changed."""
+    """Reads the card in a folder; returns it as stored and typed. A file is read again only after it has changed."""
     path = folder / CARD
     try:
         about = path.stat()
@@ -270,7 +270,7 @@ def _load_card(path: Path, size: int, changed: int) -> tuple[dict[str, Any], Car
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:
-    """`value` as an instance of `kind`, entries of a table that `kind` does not name left out."""
+    """Converts `value` to an instance of `kind`; table entries that `kind` does not have are left out."""
     if kind is Any or (isinstance(kind, type) and dataclasses.is_dataclass(kind) and isinstance(value, kind)):
         return value
     options = [option for option in get_args(kind) if option is not type(None)]
@@ -293,7 +293,7 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
 
 
 def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the card says, as lines under headings; a heading of which it says nothing is left out."""
+    """Returns the card as lines under headings; headings without content are left out."""
     known = read_card(card)
     about = known.about or About()
     time = f"{known.training_seconds:,.0f} s"
@@ -329,7 +329,7 @@ def _fitted(found: Calibration | WordCalibration) -> str:
 
 
 def _view(found: StoredView | None) -> list[str]:
-    """Which attention gives the links between words, and how far to trust them; layers and heads from 1."""
+    """Describes the attention that gives the word links, and its error rate; layers and heads count from 1."""
     if found is None:
         return []
     head = "mean of heads" if found.head is None else f"head {found.head + 1}"
@@ -340,7 +340,7 @@ def _view(found: StoredView | None) -> list[str]:
 
 
 def _test(name: str, found: StoredTest) -> list[str]:
-    """A test set and its scores, each with its signature."""
+    """Describes a test set and its scores, each with its signature."""
     if found.exact is not None:
         return [f"{name}: {found.exact} of {found.sentences} sentences exactly as wanted"]
     by = "" if found.metrics else ", by CTranslate2 in 8 bits"

@@ -11,11 +11,11 @@ from regard.bundle.card import About, card_rows
 from regard.bundle.find_model import find_model
 from regard.bundle.folder import PARTS, beside, part, updates
 
-TOKENS = 10  # of a short sentence, EOS counted
+TOKENS = 10  # length of a short sentence, with EOS
 
 
 def describe_json(model: Path) -> dict[str, Any]:
-    """The card, and what only the folder says."""
+    """Returns the card, and the facts that only the folder has."""
     folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
     known = {"architecture": bundle.architecture, "beside": other and other.name, "tag": bundle.tag}
@@ -23,7 +23,7 @@ def describe_json(model: Path) -> dict[str, Any]:
 
 
 def describe_rows(model: Path) -> dict[str, list[str]]:
-    """Lines under headings."""
+    """Returns a description as lines under headings."""
     folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
     sizes = bundle.known_card.recipe.get("model", {})
@@ -48,8 +48,8 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
     }
 
 
-def describe_box() -> list[dict[str, Any]]:
-    """A summary of each bundled model; nothing but its card and vocabulary is read."""
+def describe_bundled() -> list[dict[str, Any]]:
+    """Summarizes each bundled model; only its card and vocabulary are read."""
     return [_in_short(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
 
 

@@ -1,7 +1,7 @@
-"""The bundle that a name stands for: a folder, a bundled model, or a model on the Hugging Face hub.
+"""Finds the bundle that a name refers to: a folder, a bundled model, or a model on the Hugging Face hub.
 
 A model of the hub is fetched and imported once. It is then a bundle in the user's cache, models/OWNER/NAME, and is used
-from there without a network. Everything that takes the name of a model finds it here.
+from there offline. All commands and APIs that take the name of a model resolve it here.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from regard.bundle.folder import check_new, find_bundle
 from regard.errors import InputError
 from regard.files import user_cache
 
-OWNER = "Helsinki-NLP"  # of OPUS-MT
+OWNER = "Helsinki-NLP"  # owner of OPUS-MT
 PART = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,95}"
 NAME = re.compile(rf"{PART}/{PART}")
 OPUS = re.compile(rf"opus-mt[_-]{PART}")
 
 
 def hub_name(given: str) -> str | None:
-    """The name on the hub that a text stands for, where it can stand for nothing else: a model of OPUS-MT, by its own
-    name or with its owner's. Models of other names need `regard fetch`, because a folder runs/mine looks the same.
+    """Returns the name on the hub that a text refers to, if it is unambiguous: a model of OPUS-MT, with or without its
+    owner. Models of other names need `regard fetch`, because a folder runs/mine looks the same.
 
     >>> hub_name("opus-mt-en-fr"), hub_name("gsarti/opus-mt-tc-en-pl"), hub_name("runs/mine")
     ('Helsinki-NLP/opus-mt-en-fr', 'gsarti/opus-mt-tc-en-pl', None)
@@ -38,7 +38,7 @@ def hub_name(given: str) -> str | None:
 
 
 def full_name(name: str) -> str:
-    """With the owner, who is OPUS-MT's unless another is named."""
+    """Returns the name with its owner, by default that of OPUS-MT."""
     return name if "/" in name else f"{OWNER}/{name}"
 
 
@@ -48,7 +48,7 @@ ProgressOf = Callable[[str], OnBytes]
 
 
 def find_model(path: Path) -> Path:
-    """The folder of the bundle that a path or name stands for."""
+    """Returns the folder of the bundle that a path or name refers to; a model of OPUS-MT is fetched if needed."""
     name = str(path)
     if path.exists():
         return find_bundle(path)
@@ -57,7 +57,7 @@ def find_model(path: Path) -> Path:
 
 
 def _home(name: str) -> Path:
-    """Where a model of the hub lies, as a bundle."""
+    """Returns the folder of a model of the hub in the cache."""
     return user_cache() / "models" / name
 
 
@@ -68,7 +68,7 @@ def fetch_model(
     tell: Tell | None = None,
     progress_of: ProgressOf | None = None,
 ) -> Path:
-    """A model of the hub as a bundle: in `out`, which must not exist, or in the cache, where it may be already."""
+    """Fetches a model of the hub as a bundle, to `out`, which must not exist, or to the cache unless it is there."""
     if not NAME.fullmatch(name):
         raise InputError(f'"{name}" is no name on the hub; it must be OWNER/NAME, such as {OWNER}/opus-mt-en-fr')
     tell, home = tell or _to_stderr, out or _home(name)
@@ -78,7 +78,7 @@ def fetch_model(
         return find_bundle(home)
     from regard.bundle.hub import check_room, fetch_files, look_up
 
-    work = user_cache() / "hub" / name  # what is half fetched waits here
+    work = user_cache() / "hub" / name  # partial downloads
     with _alone(work):
         if out is None and home.is_dir():  # another process was first
             return find_bundle(home)
@@ -86,7 +86,7 @@ def fetch_model(
         check_room(model, work)
         tell(f"fetching {name}: {len(model.files)} files, {model.size / 1e6:,.1f} MB, from {model.endpoint}")
         fetch_files(model, work, progress_of or _in_percent)
-        from regard.bundle.marian import import_marian  # it needs torch
+        from regard.bundle.marian import import_marian  # imports torch
 
         home.parent.mkdir(parents=True, exist_ok=True)
         lines = import_marian(work, home)
@@ -98,7 +98,7 @@ def fetch_model(
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time fetch into a folder; others wait for it."""
+    """Locks a folder, so that only one process at a time fetches into it; others wait."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = folder.with_name(f".{folder.name}.lock").open("w")
@@ -119,7 +119,7 @@ def _to_stderr(line: str) -> None:
 
 
 def _in_percent(name: str) -> OnBytes:
-    """How far a file has come, in a terminal."""
+    """Returns a callback that shows the progress of a file in a terminal."""
     shown = sys.stderr.isatty()
 
     def on_bytes(done: int, total: int | None) -> None:

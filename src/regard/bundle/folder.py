@@ -1,13 +1,13 @@
-"""The files of a bundle: where they are, JSON that may come from anybody, and checksums.
+"""The files of a bundle: their paths, untrusted JSON, and checksums.
 
-`"beside": "../en-fr"` in config.json says that vocabulary and weights, where the folder has none, are those of the
-folder en-fr next to it. `updates.safetensors` then holds low-rank updates that are added to those weights.
+With `"beside": "../en-fr"` in config.json, vocabulary and weights that the folder lacks are those of the folder en-fr
+next to it. `updates.safetensors` then has low-rank updates that are added to those weights.
 
-A JSON file that is not a plain JSON object is a `BundleError`.
+A JSON file that is not a plain JSON object raises a `BundleError`.
 
 Checksums of weights and tokenizer are in the format of `sha256sum`, which can check them too. They are removed before a
-bundle is written over and written last, so that an interrupted save leaves files without checksums, never files with
-wrong ones. A bundle without checksums, as older versions wrote it, is read as it is.
+bundle is overwritten and written last, so that an interrupted save leaves files without checksums, never files with
+wrong ones. A bundle without checksums, as written by older versions, is accepted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 
 MAX_DEPTH = 50  # levels of nesting
-MAX_JSON_BYTES = 16_000_000  # bytes; a card has a few thousand
-MAX_MESSAGE_CHARS = 300  # characters of another error's text
+MAX_JSON_BYTES = 16_000_000  # a card has a few thousand
+MAX_MESSAGE_CHARS = 300  # maximum length of another error's text
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file. NaN, infinity, numbers beyond 64 bits and text that is not Unicode are refused."""
+    """Reads a JSON object. NaN, infinity, numbers beyond 64 bits and invalid Unicode are refused."""
     try:
         if path.stat().st_size > MAX_JSON_BYTES:
             raise ValueError(f"it is larger than {MAX_JSON_BYTES // 1_000_000} MB")
@@ -53,7 +53,7 @@ def write_json(path: Path, value: object) -> None:
 
 
 def one_line(problem: object) -> str:
-    """An error's text for the end of a message: one line, not too long.
+    """Formats an error's text for the end of a message: one line of limited length.
 
     >>> one_line(ValueError("first\\nsecond"))
     'first second'
@@ -84,7 +84,7 @@ def _check(value: Any, depth: int = 0) -> None:
     if depth > MAX_DEPTH:
         raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
     if isinstance(value, str):
-        value.encode()  # half a surrogate pair raises
+        value.encode()  # raises for a lone surrogate
     elif isinstance(value, dict):
         for name, inner in value.items():
             _check(name, depth)
@@ -96,11 +96,11 @@ def _check(value: Any, depth: int = 0) -> None:
 
 CHECKSUMS = "SHA256SUMS"
 CHECKSUM_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
-MAX_CHECKSUMS_BYTES = 10_000  # bytes of the file
+MAX_CHECKSUMS_BYTES = 10_000  # maximum size of the file
 
 
 def write_checksums(folder: Path, names: Iterable[str]) -> None:
-    """Of those of these files that are in the folder."""
+    """Writes the checksums of those of these files that are in the folder."""
     found = [name for name in names if (folder / name).is_file()]
     text = "".join(f"{_digest(folder / name)}  {name}\n" for name in found)
     if text:
@@ -108,14 +108,14 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
 
 
 def verify(path: Path) -> None:
-    """Raise unless a file has the checksum that its folder holds for it, if it holds one."""
+    """Raises if a file does not match the checksum in its folder; files without a checksum are accepted."""
     wanted = read_checksums(path.parent).get(path.name)
     if wanted is not None and _digest(path) != wanted:
         raise BundleError(f"{path} is damaged: its checksum differs from the one in {CHECKSUMS}; copy it again")
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """Checksums by file name; none where the folder holds none."""
+    """Reads checksums by file name; empty if the folder has none."""
     path = folder / CHECKSUMS
     if not path.is_file():
         return {}
@@ -141,16 +141,16 @@ def _digest(path: Path) -> str:
 
 Storage = Literal["float32", "float16", "int8"]  # how weights are stored (`weights.py`)
 CONFIG, TOKENIZER, WEIGHTS, CARD = PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
-SHARED = (TOKENIZER, WEIGHTS)  # parts that may be another bundle's
+SHARED = (TOKENIZER, WEIGHTS)  # parts that may be shared with another bundle
 LEXICON = "lexicon.json"
-WORDS = "words.txt"  # the words a model knows
+WORDS = "words.txt"  # known words
 UPDATES = "updates.safetensors"
-BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # nothing but a folder in the same folder: both move together
+BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # only a sibling folder: both are moved together
 
 
 def find_bundle(folder: Path) -> Path:
-    """The bundle in a folder: itself, or `best` or `last` of a training run. Where there is no such folder, the model
-    of that name that comes with the package."""
+    """Finds the bundle in a folder: the folder itself, or `best` or `last` of a training run. If there is no such
+    folder, returns the bundled model of that name."""
     if not folder.exists() and str(folder) in bundled_models.names():
         return bundled_models.folder_of(str(folder))
     if not folder.exists():
@@ -176,14 +176,14 @@ def find_bundle(folder: Path) -> Path:
 
 
 def check_new(out: Path) -> None:
-    """Raise where a folder that is to be written exists already."""
+    """Raises if a folder that is to be written exists already."""
     if out.exists():
         raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
 
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """A temporary folder, which becomes `out` at the end of the block, or is removed where the block raises."""
+    """Yields a temporary folder, which is renamed to `out` at the end of the block, or removed if the block raises."""
     check_new(out)
     work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     work.mkdir(parents=True)
@@ -195,7 +195,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def part(folder: Path, name: str) -> Path:
-    """Where a part of a bundle is, or should be: in its folder, or in the one beside it that it names."""
+    """Returns the path of a part of a bundle, which may not exist: in its folder, or in the one beside it."""
     own = folder / name
     if name not in SHARED or own.is_file():
         return own
@@ -204,7 +204,7 @@ def part(folder: Path, name: str) -> Path:
 
 
 def beside(folder: Path) -> Path | None:
-    """The bundle whose vocabulary and weights this one uses where it has none of its own."""
+    """Returns the folder of the bundle whose vocabulary and weights this one uses if it has none of its own."""
     config = folder / CONFIG
     named = read_json(config).get("beside") if config.is_file() else None
     if named is None:
@@ -225,11 +225,11 @@ def beside(folder: Path) -> Path | None:
 
 
 def updates(folder: Path) -> Path | None:
-    """The updates to the weights of the bundle beside this one. Weights of its own are whole and need none."""
+    """Returns the file of updates to the weights of the bundle beside this one; None if it has weights of its own."""
     path = folder / UPDATES
     return path if path.is_file() and not (folder / WEIGHTS).is_file() else None
 
 
 def weights_file(folder: Path) -> Path:
-    """The file that makes a bundle's weights what they are and no others."""
+    """Returns the file that identifies a bundle's weights: its updates, if any, else the weights."""
     return updates(folder) or part(folder, WEIGHTS)

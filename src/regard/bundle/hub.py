@@ -1,9 +1,9 @@
-"""Models on the hub of Hugging Face: which of their files are needed, and how they come here.
+"""Downloads models from the Hugging Face hub.
 
-One request lists the files of a model with their sizes and checksums, and the commit they belong to; then each needed
-file is downloaded at that commit (`data/fetch.py`: it goes on where it was cut off, and is checked before it gets its
-name). Names of files are ours, never the server's. HF_ENDPOINT may name another server with the same interface. With
-REGARD_OFFLINE=1 nothing is asked of any server.
+One request lists the files of a model with their sizes and checksums, and their commit; then each needed file is
+downloaded at that commit (`data/fetch.py` resumes interrupted downloads and verifies them). File names are ours, never
+the server's. HF_ENDPOINT may name another server with the same interface. With REGARD_OFFLINE=1 no server is
+contacted.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from regard.errors import InputError
 
 ENDPOINT = "https://huggingface.co"
 NEEDED = ("config.json", "vocab.json", "source.spm", "target.spm")
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first of them that is there
-FURTHER = ("target_vocab.json", "tokenizer_config.json", "generation_config.json", "README.md")  # if they are there
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first that exists is used
+FURTHER = ("target_vocab.json", "tokenizer_config.json", "generation_config.json", "README.md")  # optional files
 COMMIT = re.compile(r"[0-9a-f]{40}")
-TIMEOUT_SECONDS = 30.0  # to wait for the list of files
-MAX_LIST_BYTES = 10_000_000  # bytes of it
+TIMEOUT_SECONDS = 30.0  # for the list of files
+MAX_LIST_BYTES = 10_000_000  # maximum size of the list
 
 BY_HAND = "copy the model's folder here and use regard import"
 
@@ -42,12 +42,12 @@ class HubFile(NamedTuple):
 
 
 class HubModel(NamedTuple):
-    """What the hub says of a model."""
+    """A model as the hub lists it."""
 
     name: str
     endpoint: str
     commit: str
-    files: tuple[HubFile, ...]  # those that are needed
+    files: tuple[HubFile, ...]  # only the needed ones
     licence: str | None
 
     @property
@@ -59,7 +59,7 @@ class HubModel(NamedTuple):
 
 
 def look_up(name: str, endpoint: str | None = None) -> HubModel:
-    """The needed files of a model, `name` with its owner."""
+    """Looks up the needed files of the model `name`, which includes its owner."""
     endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
     found = _ask(name, endpoint)
     if found.get("gated"):
@@ -80,7 +80,7 @@ def look_up(name: str, endpoint: str | None = None) -> HubModel:
 
 
 def _ask(name: str, endpoint: str) -> dict[str, Any]:
-    """What the hub says of a model."""
+    """Requests the hub's description of a model."""
     url = f"{endpoint}/api/models/{name}?blobs=true"
     check_online(f"{name} on {endpoint}")
     if not url.startswith(("http://", "https://")):
@@ -93,7 +93,7 @@ def _ask(name: str, endpoint: str) -> dict[str, Any]:
         problem.close()
         if problem.code == http.HTTPStatus.FORBIDDEN or problem.headers.get("X-Error-Code") == "GatedRepo":
             raise _closed(name, endpoint) from None
-        if problem.code in (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.NOT_FOUND):  # it does not tell which
+        if problem.code in (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.NOT_FOUND):  # not distinguished by the hub
             raise InputError(f"{endpoint} has no model {name}, or it is private; look for its name there") from None
         raise InputError(f"{url} cannot be fetched: {problem.code} {problem.reason}; try again later") from None
     except urllib.error.URLError as problem:
@@ -116,7 +116,7 @@ def _closed(name: str, endpoint: str) -> InputError:
 
 
 def _file(entry: object) -> HubFile | None:
-    """An entry of the list, if it is of use."""
+    """Parses an entry of the list; None if it is not needed."""
     if not isinstance(entry, Mapping) or entry.get("rfilename") not in (*NEEDED, *WEIGHTS, *FURTHER):
         return None
     large, size = entry.get("lfs"), entry.get("size")
@@ -130,7 +130,7 @@ def _file(entry: object) -> HubFile | None:
 
 
 def fetch_files(model: HubModel, folder: Path, progress_of: ProgressOf) -> None:
-    """The files of a model in a folder; what is there and whole already is not fetched again."""
+    """Downloads the files of a model to a folder; files that are already complete are not fetched again."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in model.files:
         path = folder / file.name
@@ -149,7 +149,7 @@ def _checksum(path: Path, like: str) -> str:
 
 
 def check_room(model: HubModel, folder: Path) -> None:
-    """Raise where a folder has no room for the files and for what is made of them."""
+    """Raises if a folder's disk has no space for the files and the bundle made of them."""
     needed, free = 2 * model.size, shutil.disk_usage(folder).free
     if free < needed:
         raise InputError(

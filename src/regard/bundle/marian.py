@@ -1,14 +1,14 @@
-"""Marian models as Hugging Face stores them (OPUS-MT), read into a bundle of our own.
+"""Imports Marian models in Hugging Face's format (OPUS-MT) as bundles.
 
     config.json          class, sizes                       → configuration of our Transformer
     model.safetensors    or pytorch_model.bin               → weights, float32 unless told otherwise
     vocab.json source.spm target.spm                        → tokenizer (`text/sentencepiece.py`)
-    generation_config.json README.md tokenizer_config.json  → card (`marian_card.py`)
+    generation_config.json README.md tokenizer_config.json  → card (`marian_config.py`)
 
-Our ids begin with PAD, BOS, EOS; BOS is Marian's <pad>, with which its decoder starts, and PAD is an entry more, that
-is never said. The other entries follow in their order. Widths are reordered as `marian_tensors.py` says. What is read
-is compared with the configuration first, so nothing is half understood: a model that would not compute the same is
-refused. Never is code run that comes with a model: a pickle is opened as data (torch's `weights_only`) or not at all.
+Our ids begin with PAD, BOS, EOS; BOS is Marian's <pad>, with which its decoder starts, and PAD is an additional entry
+that is never generated. The other entries follow in their order. The model dimensions are reordered as described in
+`marian_tensors.py`. Files are first compared with the configuration: a model that would not compute the same is
+refused. No code of a model is ever run: a pickle is opened as data (torch's `weights_only`) or not at all.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder",
 
 
 def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: str | None = None) -> list[str]:
-    """Write the model in a folder as a bundle in a new folder. The lines say what was taken."""
+    """Converts the model in `folder` to a bundle in the new folder `out`; returns lines that describe it."""
     with new_folder(out) as work:
         bundle = read_marian(folder)
         if tag is not None:
@@ -66,7 +66,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
 
 
 def read_marian(folder: Path) -> Bundle:
-    """The model in a folder, as a bundle in memory."""
+    """Reads the model in a folder as a bundle in memory."""
     if not folder.is_dir():
         raise InputError(f"no folder at {folder}; give the folder of a model as Hugging Face stores it")
     sizes = read_sizes(folder)
@@ -87,7 +87,7 @@ def read_marian(folder: Path) -> Bundle:
 
 
 def find_orders(tokenizer: Tokenizer, sizes: MarianSizes, folder: Path) -> tuple[list[int | None], list[int | None]]:
-    """For each of our ids theirs, of source and target, after checking that the vocabulary is that of config.json."""
+    """Returns the Marian ids of our ids, of source and target, after checking sizes and specials with config.json."""
     source, target = tokenizer.source, tokenizer.target
     assert isinstance(source, SentencePieceVocabulary)
     assert isinstance(target, SentencePieceVocabulary)
@@ -108,7 +108,7 @@ def find_orders(tokenizer: Tokenizer, sizes: MarianSizes, folder: Path) -> tuple
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """The tensors of a folder by name, as they are stored."""
+    """Reads the tensors of a folder by name, as they are stored."""
     if (folder / SAFE).is_file():
         try:
             return load_file(folder / SAFE)
@@ -119,13 +119,13 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
         raise InputError(f"{folder} has no weights; they are in {SAFE} or {PICKLE}")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what torch says of its older formats
+            warnings.simplefilter("ignore")  # torch's warnings about its older formats
             found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise InputError(
             f"{path} is refused: it is damaged, or a pickle that wants to run code when it is opened; use {SAFE}"
         ) from None
-    except Exception as problem:  # whatever a damaged pickle or archive leads to
+    except Exception as problem:  # a damaged pickle or archive can raise anything
         raise InputError(f"{path} is damaged or cut short ({one_line(problem)[:100]}); copy it again") from None
     if not isinstance(found, dict) or not all(isinstance(v, Tensor) and isinstance(k, str) for k, v in found.items()):
         raise InputError(f"{path} does not hold tensors by name, as a model's weights are stored")
@@ -133,10 +133,10 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -> None:
-    """Raise unless these are the tensors of the configuration, in their shapes, and all are numbers."""
+    """Raises unless these are the tensors of the configuration, in their shapes, and all are finite numbers."""
     from regard.models.transformer import Transformer
 
-    with torch.device("meta"):  # for its shapes; it takes no memory
+    with torch.device("meta"):  # only shapes, no memory
         ours = Transformer(sizes.model, sizes.source + 1, sizes.target + 1, sizes.shared).state_dict()
     wanted = {pair.theirs: tuple(ours[pair.ours].shape) for pair in layer_pairs(sizes.model)}
     if missing := wanted.keys() - theirs.keys():
@@ -159,14 +159,14 @@ def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -
                 f"{folder} does not fit: {name} has the shape {tuple(tensor.shape)}, and config.json says {shape}"
             )
         if not tensor.is_floating_point() or not tensor.isfinite().all():
-            raise InputError(f"{folder}: {name} holds NaN, infinity or what is no number; it cannot be used")
+            raise InputError(f"{folder}: {name} contains NaN, infinity or non-numeric values; it cannot be used")
     for name in POSITIONS:
         if name in theirs and not is_sinusoidal(theirs[name]):
             raise InputError(f"{folder}: {name} holds positions that are not Marian's sinusoids")
 
 
 def is_sinusoidal(table: Tensor) -> bool:
-    """(P, D), sines in the first half."""
+    """Whether a table (P, D) has Marian's sinusoids, with the sines in the first half."""
     positions, width = table.shape
     expected = sinusoids(torch.arange(positions), width)  # (P, D)
     return torch.allclose(table.float()[:, width_order(width)], expected, atol=1e-3)
@@ -175,14 +175,14 @@ def is_sinusoidal(table: Tensor) -> bool:
 def to_ours(
     theirs: Mapping[str, Tensor], sizes: MarianSizes, source_order: list[int | None], target_order: list[int | None]
 ) -> dict[str, Tensor]:
-    """The same model's tensors under our names, in our order, in float32."""
+    """Converts the tensors to our names and our order, in float32."""
     theirs = {name: tensor.float() for name, tensor in theirs.items()}
     source, target, output = find_matrices(theirs, sizes)
     order, root = width_order(sizes.model.width), math.sqrt(sizes.model.width)
     ours = layers_from_marian(theirs, sizes.model)
-    if not sizes.scaled:  # ours are multiplied by √D when they are read
+    if not sizes.scaled:  # our embeddings are multiplied by √D in the forward pass
         source, target = source / root, target / root
-        if sizes.tied:  # the output is the same matrix; the last norm makes up for it
+        if sizes.tied:  # the output uses the same matrix; the last norm compensates
             output = output / root
             last = f"decoder.{sizes.model.decoder_layers - 1}.around_feed_forward.norm"
             for part in ("weight", "bias"):
@@ -197,7 +197,7 @@ def to_ours(
 
 
 def find_matrices(theirs: Mapping[str, Tensor], sizes: MarianSizes) -> tuple[Tensor, Tensor, Tensor]:
-    """Embeddings of source and target and the output matrix; where they are one, it may be stored under any name."""
+    """Returns the source and target embeddings and the output matrix; a shared one may be stored under any name."""
     shared, decoder, encoder = EMBEDDINGS
 
     def first(*names: str) -> Tensor:

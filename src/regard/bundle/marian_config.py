@@ -1,7 +1,7 @@
-"""The configuration of a Marian model, as one of our Transformer (or a refusal), and the card of an imported model.
+"""Converts a Marian configuration to one of our Transformer, or refuses it, and makes the card of an imported model.
 
-Hugging Face ranks a hypothesis by log P / lengthᵅ, ours by log P / ((5 + length) / 6)ᵅ (Wu et al. 2016). α is taken as
-it is: both grow with the length to the same power, so long hypotheses rank alike and very short ones gain a little.
+Hugging Face ranks a hypothesis by log P / lengthᵅ, ours by log P / ((5 + length) / 6)ᵅ (Wu et al. 2016). α is not
+converted: both grow with the same power of the length, so long hypotheses rank alike and very short ones gain a little.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from regard.version import __version__
 
 CLASS = "MarianMTModel"
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
-# Options of early models of this type, which transformers' class does not compute either.
+# Options of early models of this type, which transformers' class does not support either.
 ELSEWHERE = ("normalize_before", "normalize_embedding", "add_final_layer_norm", "add_bias_logits")
 
 
 @dataclass(frozen=True)
 class MarianSizes:
-    """What config.json says."""
+    """The parsed config.json."""
 
-    model: TransformerConfig  # with `tie` as it is where both sides have one vocabulary
+    model: TransformerConfig  # with `tie` as for a joint vocabulary
     source: int  # entries of the vocabularies
     target: int
     pad: int
@@ -96,7 +96,7 @@ def read_sizes(folder: Path) -> MarianSizes:
 
 
 def check_class(found: Mapping[str, Any], folder: Path) -> None:
-    """Only what computes as `MarianMTModel` does is taken."""
+    """Raises unless the model computes the same as `MarianMTModel`."""
     classes = found.get("architectures") or []
     kind = classes[0] if isinstance(classes, list) and classes else found.get("model_type")
     if found.get("model_type") == "marian" and kind in (CLASS, "marian"):
@@ -109,7 +109,7 @@ def check_class(found: Mapping[str, Any], folder: Path) -> None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Values of config.json by name, each of the type that it must have."""
+    """Reads values of config.json by name and checks their types."""
 
     found: Mapping[str, Any]
     path: Path
@@ -130,14 +130,14 @@ class _Reader:
         return value
 
 
-MAX_README_BYTES = 100_000  # bytes that are looked at
-MAX_TEXT_CHARS = 200  # characters of a licence or a name
-HEAD = re.compile(r"---\n(.*?)\n---\s", re.DOTALL)  # what a model card begins with
+MAX_README_BYTES = 100_000  # bytes that are read
+MAX_TEXT_CHARS = 200  # maximum length of a licence or a name
+HEAD = re.compile(r"---\n(.*?)\n---\s", re.DOTALL)  # the YAML header of a model card
 PAIR = re.compile(r"opus-mt-(?:[\w-]+-)?([a-z]{2,3})-([a-zA-Z_]+)$")  # opus-mt-en-fr, opus-mt-tc-big-en-fr
 
 
 def card_of(folder: Path, config: TransformerConfig, positions: int) -> dict[str, Any]:
-    """What is known of a model from its folder."""
+    """Makes the card of a model from the files in its folder."""
     config_json, head = optional_json(folder / "config.json"), read_head(folder / "README.md")
     name = text_of(config_json.get("_name_or_path")) or folder.resolve().name
     languages = find_languages(optional_json(folder / "tokenizer_config.json"), name)
@@ -167,7 +167,7 @@ def card_of(folder: Path, config: TransformerConfig, positions: int) -> dict[str
 
 
 def decode_of(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Section [decode]: beam and length penalty of generation_config.json, in older models of config.json."""
+    """Returns section [decode]: beam and length penalty of generation_config.json, or config.json in older models."""
     found = {**config, **optional_json(folder / "generation_config.json")}
     beam, penalty = found.get("num_beams", 1), found.get("length_penalty", 1.0)
     beam = min(max(beam, 1), MAX_BEAM) if isinstance(beam, int) and not isinstance(beam, bool) else 1
@@ -176,7 +176,7 @@ def decode_of(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_languages(tokenizer: Mapping[str, Any], name: str) -> list[str | None]:
-    """ISO codes of source and target, of what the tokenizer says or the model is called; None for a group of them.
+    """Returns ISO codes of source and target, from the tokenizer or the model's name; None for a group of languages.
 
     >>> find_languages({}, "Helsinki-NLP/opus-mt-tc-big-en-fr"), find_languages({"source_lang": "eng"}, "mine")
     (['en', 'fr'], ['en', None])
@@ -188,7 +188,7 @@ def find_languages(tokenizer: Mapping[str, Any], name: str) -> list[str | None]:
 
 
 def read_head(path: Path) -> Mapping[str, Any]:
-    """The YAML that a README.md of the hub begins with; nothing where there is none that can be read."""
+    """Reads the YAML header of a README.md of the hub; empty if there is none that can be read."""
     try:
         with path.open("rb") as file:
             text = file.read(MAX_README_BYTES).decode("utf-8", "replace")
@@ -211,7 +211,7 @@ def text_of(value: object) -> str:
 
 
 def fingerprint(folder: Path) -> str:
-    """The first digits of the weights' SHA-256."""
+    """Returns the first digits of the weights' SHA-256."""
     for path in (folder / "model.safetensors", folder / "pytorch_model.bin"):
         if path.is_file():
             with path.open("rb") as file:

@@ -1,14 +1,14 @@
-"""The tensors of a Marian model as Hugging Face stores it, and the same model's tensors as ours: names, sides, widths.
+"""Converts between the tensors of a Marian model in Hugging Face's format and ours: names and order of dimensions.
 
     V vocabulary   D model width   F units of a feed-forward layer
 
-Marian puts the sines of a position into the first half of the D numbers and the cosines into the second; ours takes
-turns (sin, cos, sin, cos, …). Attention, norms and feed-forward layers treat all D numbers alike, so the same
-reordering of every tensor's model width, on each side where it has one, gives exactly the same model. What lies inside
-(heads, the units of feed-forward layers) stays. So neither model needs the other's positions.
+Marian puts the sines of a position into the first half of the D dimensions and the cosines into the second; ours
+alternate (sin, cos, sin, cos, …). Attention, norms and feed-forward layers treat all D dimensions alike, so reordering
+the model width of every tensor, on each axis that has it, gives exactly the same model. Inner dimensions (heads, the
+units of feed-forward layers) keep their order. So neither model needs the other's positions.
 
-`PreNorm` models (LayerNorm before the sublayer, and a last one after the stack) are written with the same names by
-Hugging Face's Pegasus, which has Marian's positions; `export/huggingface.py` uses them.
+Pre-norm models (LayerNorm before the sublayer, and a final one after the stack) have the same names in Hugging Face's
+Pegasus, which has Marian's positions; `export/huggingface.py` uses them.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from torch import Tensor
 
 from regard.models.transformer_layers import TransformerConfig
 
-PAD_BIAS = -100.0  # of the output, for an entry that the other model does not have: e⁻¹⁰⁰ adds nothing to a softmax
+PAD_BIAS = -100.0  # output bias of an entry that the other model does not have: e⁻¹⁰⁰ is negligible in a softmax
 
 
 class TensorPair(NamedTuple):
-    """One tensor under both names, and which of its axes are the model's width."""
+    """One tensor under both names, and the axes that are the model's width."""
 
     ours: str
     theirs: str
     axes: tuple[int, ...]
 
 
-# Module of a layer: ours, theirs, whether the model's width comes in, whether it goes out.
+# Module of a layer: our name, their name, whether its input, and its output, is of the model's width.
 ATTENTION = (
     ("query", "q_proj", True, False),
     ("key", "k_proj", True, False),
@@ -43,7 +43,7 @@ FEED_FORWARD = (("feed_forward.expand", "fc1", True, False), ("feed_forward.cont
 
 
 def width_order(width: int) -> Tensor:
-    """For each of our D places, theirs: sin₀ cos₀ sin₁ cos₁ … from sin₀ sin₁ … cos₀ cos₁ …
+    """Returns the Marian index of each of our D dimensions: sin₀ cos₀ sin₁ cos₁ … from sin₀ sin₁ … cos₀ cos₁ …
 
     >>> width_order(6).tolist()
     [0, 3, 1, 4, 2, 5]
@@ -52,7 +52,7 @@ def width_order(width: int) -> Tensor:
 
 
 def layer_pairs(config: TransformerConfig) -> Iterator[TensorPair]:
-    """Every tensor of the layers, and the last norms where there are any; embeddings and output are not among them."""
+    """Yields every tensor of the layers, and the final norms if there are any, without embeddings and output."""
     for side, count in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
         looks = [("attention", "self_attn")] + ([("cross", "encoder_attn")] if side == "decoder" else [])
         for i in range(count):
@@ -69,7 +69,7 @@ def layer_pairs(config: TransformerConfig) -> Iterator[TensorPair]:
 
 
 def _pairs(ours: str, theirs: str, comes_in: bool = False, goes_out: bool = True) -> Iterator[TensorPair]:
-    """Weight and bias of a linear map or, by default, of a norm."""
+    """Yields weight and bias of a linear map or, by default, of a norm."""
     yield TensorPair(f"{ours}.weight", f"{theirs}.weight", ((0,) if goes_out else ()) + ((1,) if comes_in else ()))
     yield TensorPair(f"{ours}.bias", f"{theirs}.bias", (0,) if goes_out else ())
 
@@ -91,13 +91,13 @@ def layers_to_marian(ours: Mapping[str, Tensor], config: TransformerConfig) -> d
 
 
 def rows_from_marian(rows: Tensor, order: list[int | None], missing: float) -> Tensor:
-    """(V, …) in the order of our ids; an entry that they do not have is filled with `missing`."""
+    """Reorders rows (V, …) by our ids; an entry that Marian does not have is filled with `missing`."""
     taken = rows[torch.tensor([i or 0 for i in order])]
     taken[torch.tensor([i is None for i in order])] = missing
     return taken
 
 
 def rows_to_marian(rows: Tensor, order: list[int | None]) -> Tensor:
-    """(V, …) in the order of their ids again, without what only we have."""
+    """Reorders rows (V, …) by Marian's ids, without the entries that only we have."""
     places = sorted((theirs, ours) for ours, theirs in enumerate(order) if theirs is not None)
     return rows[torch.tensor([ours for _, ours in places])]

@@ -1,17 +1,17 @@
-"""A bundle's weights as numpy arrays, as they are stored, without torch; and the vocabulary entries each tag writes.
+"""A bundle's stored weights as numpy arrays, without torch; and the vocabulary entries used with each tag.
 
     R rows   C columns
 
-For what only rewrites weights (`export/`): a matrix of 8-bit whole numbers stays one, with the scale of each row
+For code that only converts weights (`export/`): an 8-bit integer matrix stays one, with the scale of each row
 (`weights.py`). `tensors.py` loads them into a model. The file format is that of safetensors: the length of a header in
 8 bytes, the header in JSON, then the numbers.
 
-`written_pieces` of a card says which pieces a model writes after each of its tags. A model for several languages has
+`written_pieces` of a card lists the pieces that a model outputs for each of its tags. A model for several languages has
 one vocabulary for all of them, and each language uses about half of it. An engine that computes probabilities for these
-pieces alone is faster: on a CPU most of a step goes into the output matrix. For each tag the card holds a bit for every
-entry of the vocabulary, in hexadecimal. Pieces that make less than RARE of the text after a tag are not among them, so
-that a foreign name here and there does not add the other languages again; any word can still be spelt in bytes, which
-an engine adds.
+pieces only is faster: on a CPU most of a step goes into the output matrix. For each tag the card has a bit for every
+entry of the vocabulary, in hexadecimal. Pieces with a share below RARE of the text for a tag are left out, so that
+occasional foreign names do not add the other languages again; any word can still be spelt in bytes, which an engine
+adds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SCALE, UP, DOWN = ".scale", ".up", ".down"  # as in weights.py and layers/lora.p
 
 
 class StoredTensor(NamedTuple):
-    """One tensor."""
+    """One tensor as it is stored."""
 
     numbers: NDArray[Any]  # float32, or int8 with a scale
     scale: Floats | None = None  # (R,)
@@ -47,7 +47,7 @@ class StoredTensor(NamedTuple):
 
 
 def read_tensors(folder: Path) -> dict[str, StoredTensor]:
-    """The tensors of a bundle by name, updates added. Whatever is wrong with the files is a `BundleError`."""
+    """Reads the tensors of a bundle by name, with updates added; raises `BundleError` if a file is invalid."""
     tensors = _read(places.part(folder, places.WEIGHTS))
     own = places.updates(folder)
     if own is None:
@@ -87,7 +87,7 @@ def _read(path: Path) -> dict[str, StoredTensor]:
 
 
 def _array(entry: Mapping[str, Any]) -> NDArray[Any]:
-    """int8 as it is, everything else in float32."""
+    """Returns int8 unchanged, and everything else as float32."""
     kind = entry["dtype"]
     numbers = np.frombuffer(entry["data"], KINDS[kind]).reshape(entry["shape"])
     if kind == "BF16":  # the upper half of a float32
@@ -96,11 +96,11 @@ def _array(entry: Mapping[str, Any]) -> NDArray[Any]:
 
 
 WRITTEN_PIECES = "written_pieces"
-RARE = 1e-6  # of the tokens
+RARE = 1e-6  # share of the tokens
 
 
 def frequent_pieces(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which entries occur, and not too rarely.
+    """Returns which entries occur with at least the share RARE.
 
     >>> frequent_pieces(np.array([5_000_000, 0, 3, 6])).tolist()
     [True, False, False, True]
@@ -110,7 +110,7 @@ def frequent_pieces(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def pieces_to_card(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
-    """By tag, from how often each entry of the vocabulary occurs in the targets after it.
+    """Encodes the frequent pieces by tag, from the counts of each vocabulary entry in the targets for that tag.
 
     >>> pieces_to_card({"<fr>": np.array([1, 0, 0, 2, 0, 0, 0, 0, 1])})
     {'<fr>': '9080'}
@@ -119,7 +119,7 @@ def pieces_to_card(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
 
 
 def pieces_from_card(card: Mapping[str, Any], size: int) -> dict[str, list[int]]:
-    """The ids by tag, of a vocabulary of this size; empty where the card says nothing.
+    """Decodes the ids by tag, for a vocabulary of this size; empty if the card has none.
 
     >>> pieces_from_card({"written_pieces": {"<fr>": "9080"}}, size=9)
     {'<fr>': [0, 3, 8]}

@@ -1,8 +1,8 @@
-"""What `regard pack` does apart from its flags: a model as one small folder, on its own or beside another model.
+"""The implementation of `regard pack`: writes a model as one small folder, on its own or beside another model.
 
-Beside another, only what differs is written: nothing but config.json and card.json where vocabulary and weights are the
-same, or low-rank updates of the matrices where one model was adapted from the other. Scores in the card are dropped
-where the weights change, because they were measured with others.
+Beside another, only the differences are written: config.json and card.json alone if vocabulary and weights are the
+same, or low-rank updates of the matrices if one model was adapted from the other. Scores in the card are dropped if the
+weights change, because they were measured with the old ones.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from regard.models.base import unique_tensors
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import SAMPLE
 
-MAX_LOSS = 0.01  # of a matrix's change, at most
-SPECIALS = 3  # ids of PAD, BOS and EOS
-READABLE = 0o644  # what is given away, others must be able to read
+MAX_LOSS = 0.01  # maximum share of a matrix's change that may be lost
+SPECIALS = 3  # number of special ids: PAD, BOS and EOS
+READABLE = 0o644  # packed files must be readable by other users
 ALONE = "; without it the whole model is written"
 
 
@@ -39,15 +39,15 @@ ALONE = "; without it the whole model is written"
 class PackOptions:
     weights: Storage = "int8"
     keep_lexicon: bool = True
-    about: Path | None = None  # TOML of what to say of the model in its card
-    tag: str | None = None  # one of the model's tags, to stand before every source
+    about: Path | None = None  # TOML file with the section `about` of the card
+    tag: str | None = None  # one of the model's tags, to be put before every source
     beside: Path | None = None  # a model in the same folder whose vocabulary and weights are used
-    rank: int = 0  # of the updates that are stored in place of weights
-    pairs: tuple[Path, Path] | None = None  # text of this direction, for the words that the model knows
+    rank: int = 0  # rank of the updates that are stored in place of weights
+    pairs: tuple[Path, Path] | None = None  # text of this direction, to learn known words from
 
 
 def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
-    """Write a model into a new folder. The lines say the sizes, and how far weights and log-probabilities changed."""
+    """Writes a model to a new folder. Returns lines with the sizes and the changes of weights and log-probabilities."""
     check_new(out)
     beside, tag, rank = options.beside, options.tag, options.rank
     text = {"about": read_about(options.about)} if options.about else {}
@@ -59,7 +59,7 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
             f"the card of {folder} describes it without the tag; give a description of it with {tag}", parameter="about"
         )
     dropped: tuple[str, ...] = MEASURED if tag is not None else SCORES if options.weights != bundle.weights else ()
-    if tokenizer.multilingual:  # its tag says the language and changes nothing that was measured of the others
+    if tokenizer.multilingual:  # its tag selects the language, and the other measurements stay valid
         dropped = tuple(name for name in dropped if name in SCORES)
     card = {name: value for name, value in bundle.card.items() if name not in dropped}
     small = replace(bundle, tokenizer=tokenizer, weights=options.weights, card=without_places(card) | text)
@@ -88,7 +88,7 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
 
 
 def words_of(bundle: Bundle, pairs: tuple[Path, Path]) -> KnownWords:
-    """The words that a model of several directions knows in this one, from at most SAMPLE pairs of two files."""
+    """Learns the known words of one direction of a model from at most SAMPLE pairs of two files."""
     if not bundle.slots:
         raise InputError("known words are for a model that has learnt slots, and this one has not", parameter="src")
     files = PairFiles(pairs)
@@ -103,7 +103,7 @@ def folder_size(folder: Path) -> int:
 
 
 def neighbour(beside: Path, out: Path) -> str:
-    """The name of the folder beside another, which must be a model of its own."""
+    """Returns the name of the folder beside `out`, which must have its own weights."""
     other = find_bundle(beside).resolve()
     if other.parent != out.parent.resolve():
         raise InputError(
@@ -116,7 +116,7 @@ def neighbour(beside: Path, out: Path) -> str:
 
 
 def save_beside(small: Bundle, folder: Path, beside: Path, name: str, rank: int) -> None:
-    """Write what a model has of its own, if the rest can be that of the one beside it."""
+    """Writes only the files in which a model differs from the one beside it; raises if the rest cannot be shared."""
     other = Bundle.load(beside)
     check_fits(small, other, beside)
     if not rank:
@@ -125,7 +125,7 @@ def save_beside(small: Bundle, folder: Path, beside: Path, name: str, rank: int)
 
 
 def check_fits(small: Bundle, other: Bundle, beside: Path) -> None:
-    """Whether a model could use the vocabulary of another, and tensors of its sizes."""
+    """Raises unless a model has the vocabulary of another, and tensors of the same sizes."""
     shapes = [{name: t.shape for name, t in unique_tensors(bundle.model).items()} for bundle in (small, other)]
     if small.tokenizer.plain.fingerprint != other.tokenizer.plain.fingerprint:
         raise InputError(f"beside must have the same vocabulary, but {beside} has another{ALONE}")
@@ -134,7 +134,7 @@ def check_fits(small: Bundle, other: Bundle, beside: Path) -> None:
 
 
 def check_same(small: Bundle, other: Bundle, beside: Path) -> None:
-    """Whether a model, as it is to be stored, could use the weights of another as its own."""
+    """Raises unless a model, as it is to be stored, has the same weights as another."""
     if small.weights != other.weights:
         raise InputError(f"weights must be {other.weights} as in {beside}, but are {small.weights}")
     ours, theirs = from_storage(to_storage(unique_tensors(small.model), small.weights)), unique_tensors(other.model)
@@ -143,7 +143,7 @@ def check_same(small: Bundle, other: Bundle, beside: Path) -> None:
 
 
 def difference(small: Bundle, other: Bundle, rank: int, beside: Path) -> dict[str, Tensor]:
-    """What one model differs from another by, if that is of this rank."""
+    """Returns the updates of this rank between two models; raises if they cannot represent the difference."""
     before, after = (
         {name: tensor.detach() for name, tensor in unique_tensors(bundle.model).items()} for bundle in (other, small)
     )
@@ -164,7 +164,7 @@ def difference(small: Bundle, other: Bundle, rank: int, beside: Path) -> dict[st
 
 
 def compared(before: Bundle, after: Bundle) -> list[str]:
-    """How far two models are apart, in their weights and in their log-probabilities for a meaningless line."""
+    """Describes the differences of two models in their weights, and in their log-probabilities of an arbitrary line."""
     errors = relative_errors(unique_tensors(before.model), unique_tensors(after.model))
     worst = max(errors, key=lambda name: errors[name])
     sides = (before.tokenizer.source_size, before.tokenizer.target_size)

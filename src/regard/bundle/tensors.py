@@ -1,8 +1,8 @@
-"""The tensor files of a bundle, and its model: a file is compared with the model before memory is taken for it.
+"""The tensor files of a bundle, and its model: a file is compared with the model before memory is allocated.
 
     config.json → model on the meta device (shapes, no memory) ⇄ header of model.safetensors (shapes) → checksum → load
 
-A file's header is small and is read alone. While the model is built for comparison, its parameters are counted: a
+A file's header is small and is read first. While the model is built for comparison, its parameters are counted: a
 configuration with far more layers than the file has tensors for is refused before they are built.
 """
 
@@ -39,7 +39,7 @@ FLOATS = ("F64", "F32", "F16", "BF16")  # as safetensors names them
 
 
 class NoInitialisation(TorchFunctionMode):
-    """Within, constructors draw no random numbers: all weights are about to be loaded, and drawing takes longer."""
+    """Disables random initialization inside the `with`: it is slower than loading, and all weights will be loaded."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
@@ -48,7 +48,7 @@ class NoInitialisation(TorchFunctionMode):
 
 
 def load_model(make: Callable[[], Model], folder: Path) -> Model:
-    """The model that `make` builds, with a bundle's weights. It is built for its shapes first, without memory."""
+    """Returns the model built by `make`, with a bundle's weights. It is first built without memory, for its shapes."""
     path = places.part(folder, places.WEIGHTS)
     stored = read_shapes(path)
     try:
@@ -63,7 +63,7 @@ def load_model(make: Callable[[], Model], folder: Path) -> Model:
 
 
 def load_weights(model: Model, folder: Path) -> None:
-    """A bundle's weights into a model of its shape."""
+    """Loads a bundle's weights into a model of the same shapes."""
     path, own_updates = places.part(folder, places.WEIGHTS), places.updates(folder)
     wanted = unique_tensors(model)
     compare_shapes(model, read_shapes(path), path)
@@ -90,10 +90,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], storage: Storage) -
 
 
 def read_shapes(path: Path) -> Shapes:
-    """The shape of every weight in a file, by name, from its header. What cannot be weights is an error."""
+    """Reads the shape of every weight in a file, by name, from its header; raises if a tensor cannot be a weight."""
     try:
         with safe_open(path, "pt") as file:
-            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # it is no mapping
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
             kinds = {name: str(part.get_dtype()) for name, part in slices.items()}
             shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError) as problem:
@@ -109,7 +109,7 @@ def read_shapes(path: Path) -> Shapes:
 
 
 def compare_shapes(model: Model, stored: Shapes, path: Path) -> None:
-    """Raise unless a file has the tensors of a model."""
+    """Raises unless a file has the tensors of a model."""
     wanted = {name: tuple(tensor.shape) for name, tensor in unique_tensors(model).items()}
     odd = sorted(name for name in stored.keys() | wanted.keys() if stored.get(name) != wanted.get(name))
     if odd:
@@ -118,7 +118,7 @@ def compare_shapes(model: Model, stored: Shapes, path: Path) -> None:
 
 @contextmanager
 def at_most(count: int, path: Path) -> Iterator[None]:
-    """Within, this thread may make so many parameters; one more is an error, before the rest is built."""
+    """Limits the number of parameters that this thread may create inside the `with`; raises at the first one more."""
     made, thread = 0, threading.get_ident()
 
     def note(module: object, name: str, parameter: object) -> None:
@@ -136,7 +136,7 @@ def at_most(count: int, path: Path) -> Iterator[None]:
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:
-    read_shapes(path)  # refuses what cannot be weights
+    read_shapes(path)  # raises for tensors that cannot be weights
     verify(path)
     try:
         return from_storage(load_file(path))
@@ -163,8 +163,8 @@ def read_model(
     card: Card,
     device: torch.device | str,
 ) -> ConfiguredModel:
-    """The model in a folder whose config.json names this architecture, with this table as its configuration. Whatever
-    is wrong with its files is a `BundleError`."""
+    """Reads the model in a folder, given the architecture and the configuration table of its config.json. Raises
+    `BundleError` if anything is wrong with its files."""
     make_forks_safe()
     config = read_config(folder, architecture, table)
     try:
@@ -178,7 +178,7 @@ def read_model(
 
 
 def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> ModelConfig:
-    """The configuration that config.json holds."""
+    """Parses the configuration in config.json."""
     try:
         check_architecture(one_line(architecture))
         return build(ARCHITECTURES[architecture].config, table, "config")
@@ -187,7 +187,7 @@ def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> Mo
 
 
 def check_view(model: Model, card: Card, folder: Path) -> None:
-    """Raise where a card names an attention map that the model does not have."""
+    """Raises if a card names an attention map that the model does not have."""
     view, parts = card.attention_view, model.attention_parts()
     if view is not None and parts:
         part_of_view = parts.get(("cross", view.layer))

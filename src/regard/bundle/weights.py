@@ -1,15 +1,15 @@
-"""Weights in fewer bytes on disk: float16, or whole numbers of 8 bits with one scale per row.
+"""Weights in fewer bytes on disk: float16, or 8-bit integers with one scale per row.
 
     R rows   C columns
 
     s_r = max_c |W_rc| / 127, as a bfloat16        Q_rc = round(W_rc / s_r), from −127 to 127
     W'_rc = s_r Q_rc                               |W − W'| ≤ s_r / 2
 
-A row is what feeds one output, or one embedding, so an outlier coarsens its own row alone. A scale has 8 significant
-bits: rounding it moves the largest weight by less than half a step, so that it stays ±127; and times a number of 7
-bits it is exact in float32. So storing what was loaded gives the same bytes. Biases and norms are vectors; they are
-few and stay as they are. Clipping the largest weights for finer steps was measured: it lowers the error of our models
-by a fiftieth, which is not worth a search.
+A row has the weights of one output, or one embedding, so an outlier coarsens only its own row. A scale has 8
+significant bits: rounding it moves the largest weight by less than half a step, so that it stays ±127; and its product
+with a 7-bit integer is exact in float32. So storing a loaded model gives the same bytes. Biases and norms are vectors;
+they are few and are not quantized. Clipping the largest weights for finer steps was measured: it lowers the error of
+our models by a fiftieth, which is not worth a search.
 
 This is about storage only: a loaded model is float32, and nothing computes in 8 bits.
 """
@@ -24,12 +24,12 @@ from torch import Tensor
 from regard.bundle.folder import Storage
 from regard.errors import BundleError
 
-SCALE = ".scale"  # NAME holds the whole numbers, NAME.scale the scales
+SCALE = ".scale"  # NAME has the integers, NAME.scale the scales
 MAX_INT8 = 127
 
 
 def to_int8(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """(R, …) → the whole numbers (R, …) and the scales (R,). A row of zeros has the scale 0.
+    """(R, …) → the integers (R, …) and the scales (R,). A row of zeros has the scale 0.
 
     >>> whole, scale = to_int8(torch.tensor([[1.0, -0.5, 0.0], [0.0, 0.0, 0.0]]))
     >>> whole.tolist(), [round(s, 4) for s in scale.tolist()]
@@ -48,7 +48,7 @@ def from_int8(whole: Tensor, scale: Tensor) -> Tensor:
 
 
 def to_storage(weights: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
-    """The tensors to write. A weight that this storage cannot hold is an error."""
+    """Converts tensors to storage; raises for a weight that this storage cannot represent."""
     if storage == "float32":
         return dict(weights)
     stored: dict[str, Tensor] = {}
@@ -64,7 +64,7 @@ def to_storage(weights: Mapping[str, Tensor], storage: Storage) -> dict[str, Ten
 
 
 def from_storage(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors in float32, whichever way they were stored. NaN and infinity are errors."""
+    """Converts stored tensors to float32; raises for NaN and infinity."""
     weights: dict[str, Tensor] = {}
     int8 = {name: tensor.dtype == torch.int8 for name, tensor in stored.items()}
     for name, tensor in stored.items():
@@ -81,7 +81,7 @@ def from_storage(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def is_scale(name: str, int8: Mapping[str, bool]) -> bool:
-    """Whether a stored tensor holds the scales of another, given which tensors are whole numbers of 8 bits."""
+    """Whether a stored tensor has the scales of another, given which tensors are 8-bit integers."""
     return name.endswith(SCALE) and int8.get(name.removesuffix(SCALE), False)
 
 
@@ -92,7 +92,7 @@ def _check_finite(name: str, tensor: Tensor) -> None:
 
 @torch.no_grad()
 def relative_errors(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, float]:
-    """‖W − W'‖ / ‖W‖ of every tensor; 0 where W is 0."""
+    """Returns ‖W − W'‖ / ‖W‖ of every tensor; 0 where W is 0."""
     return {
         name: float((weights - after[name]).norm() / weights.norm().clamp_min(torch.finfo(torch.float32).tiny))
         for name, weights in before.items()

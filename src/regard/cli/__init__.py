@@ -1,10 +1,10 @@
-"""The command line: files of commands, which parse their flags, call the package and show the result.
+"""The command line: modules of commands, which parse their flags, call the package and show the result.
 
 An error caused by the input is one line on standard error and exit code 2. Commands import what they need when they
 run, so that `regard --help` is fast, and only the command that is called is built: building all of them takes typer
 longer than the translation of a sentence. `app.py` lists the commands, `options.py` declares flags, `recipe_flags.py`
-recipe keys as flags, `flags.py` finds the flags that an error is about, and `process.py` has exit codes, streams and
-signals.
+turns recipe keys into flags, `flags.py` finds the flags that an error is about, and `process.py` has exit codes,
+streams and signals.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["main"]
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """Run one command, then exit the process with its exit code (`process.ExitCode`)."""
     open_streams()
-    # OpenMP threads that spin while they wait are slow on a busy machine: steps took thirty times longer.
+    # OpenMP threads that spin while they wait are slow on a busy machine: training steps took thirty times longer.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     gc.set_threshold(30_000)  # imported objects are not garbage, and scanning them takes a quarter of a second
     words = list(sys.argv[1:] if words is None else words)
@@ -64,7 +64,7 @@ def _exit_code(words: list[str]) -> int:
 
 
 def _command(words: Sequence[str]) -> Any:
-    """The program as a click command, with only the command that the first word names, if it names one."""
+    """The program as a click command, with only the command that the first word names, if there is one."""
     from typer.main import get_command
 
     from regard.cli.app import program
@@ -76,7 +76,7 @@ def _run(words: list[str]) -> None:
     """Parse the words and call the command, without typer's own handling of errors."""
     gc.enable()
     command = _command(words)
-    if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
+    if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads the output
         command(prog_name="regard")
     with command.make_context("regard", words) as context:
         command.invoke(context)
@@ -84,9 +84,9 @@ def _run(words: list[str]) -> None:
 
 
 def _describe_error(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
-    """A line and an exit code for an exception that is not a RegardError."""
+    """A message and an exit code for an exception that is not a RegardError."""
     text = " ".join(str(problem).split())[:300]
-    if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
+    if hasattr(problem, "format_message"):  # a wrong flag or command, found by the parser
         from regard.cli.flags import find_command, unknown_option
 
         message = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
@@ -95,7 +95,7 @@ def _describe_error(problem: Exception, words: list[str]) -> tuple[str, ExitCode
             message = unknown_option(command, flag)
         where = " ".join(["regard", *names])
         return f"{message[:1].lower()}{message[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
-    if isinstance(problem, OSError):  # disk full, no permission, a folder that is a file
+    if isinstance(problem, OSError):  # disk full, no permission, a folder in place of a file
         if problem.filename is None:
             discard_output()
         where = f"{problem.filename} cannot be used" if problem.filename else "output cannot be written"

@@ -1,4 +1,4 @@
-"""`regard align`: which word translates which, by a model's attention, and how far that can be trusted."""
+"""`regard align`: word alignments from a model's attention, and their reliability."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def align(
     folder = find_model(model or bundled_models.folder_of())
     if save_view and folder.parent == bundled_models.HOME:
         raise InputError(
-            f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
+            f"the model {folder.name} is a bundled model, which is read-only; copy it first: regard pack "
             f"{folder.name} --out mine"
         )
     from regard.text.words import space_spans, word_spans
@@ -113,7 +113,7 @@ def read_both(src: Path, tgt: Path) -> list[Pair]:
 
 
 def more_text(src: Path | None, tgt: Path | None) -> list[Pair]:
-    """For the aligners."""
+    """Read the additional text for the aligners, if any."""
     if (src is None) != (tgt is None):
         raise InputError("text for the aligners is two files: --train-src and --train-tgt")
     return read_both(src, tgt) if src and tgt else []
@@ -128,7 +128,7 @@ def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gol
 def dev_and_test(
     known: GoldAlignments, dev: tuple[Path | None, ...], first: int, words: WordsOf
 ) -> tuple[GoldAlignments, GoldAlignments]:
-    """Lines to choose the view on and others to measure it on: the files that are given, or halves."""
+    """Lines to choose the view on and others to measure it on: the given files, or halves of the lines."""
     if not any(dev):
         return known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
     src, tgt, gold = dev
@@ -138,12 +138,12 @@ def dev_and_test(
 
 
 def write_given(out: Path | None, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
-    """Write the links of texts that are read as `regard translate` reads them, in the view of the model's card."""
+    """Write the links of texts that are prepared as in `regard translate`, in the view of the model's card."""
     from regard.explain.views import stored_view
     from regard.explain.word_alignment import align_pairs
 
     view, trust = stored_view(translator.bundle)
-    typer.echo(f"regard: links are those of {view} ({trust or 'never measured: --gold FILE does'})", err=True)
+    typer.echo(f"regard: links are those of {view} ({trust or 'not measured; use --gold FILE'})", err=True)
     write_output(out, lambda file: file.writelines(f"{found}\n" for found in align_pairs(translator, pairs, words)))
 
 
@@ -165,7 +165,7 @@ def show(table: list[AlignmentScore], chosen_on: int, measured_on: int, learnt_f
 
 
 def write_links(output: Path, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
-    """In the view that was measured, and of texts as they stand in their files, as they were measured."""
+    """Write the links in the view that was measured; texts are not prepared, as in the measurement."""
     from regard.align.attention import hard_links
     from regard.explain.alignment import format_links
     from regard.explain.trace import trace_sentence
@@ -179,7 +179,7 @@ def write_links(output: Path, bundle: Bundle, pairs: list[Pair], view: View, wor
 
 
 def keep_view(bundle: Bundle, folder: Path, chosen: AlignmentScore, on: str) -> None:
-    """The card alone is written anew."""
+    """Store the view and its error rate in the model's card."""
     from regard.files import write_atomically
 
     view = chosen.view

@@ -1,4 +1,4 @@
-"""All commands, in groups, and the help that lists them."""
+"""All commands, in groups, and the help page that lists them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ GROUPS = {
     "Learn": ("demo", "claims", "complexity", "corpus"),
 }
 NAMES = [name for names in GROUPS.values() for name in names]
-# A command is a function of its name in a file of its name, except for these.
+# A command is a function with its name in a module with its name, except for these.
 MODULES = {
     "resume": "train",
     **dict.fromkeys(("info", "lexicon", "pack", "import", "export"), "models"),
     **dict.fromkeys(GROUPS["Learn"], "course"),
 }
 RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand, "bench": RecipeCommand}
-OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's file
+OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's module
 USAGE = dict.fromkeys((*RECIPE_COMMANDS, "compare"), "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…") | {
     "resume": "FOLDER [OPTIONS] [--KEY VALUE]…",
     "bench": "train [RECIPE.toml] [OPTIONS] [--KEY VALUE]…",
@@ -34,7 +34,7 @@ USAGE = dict.fromkeys((*RECIPE_COMMANDS, "compare"), "[RECIPE.toml] [OPTIONS] [-
 
 
 class GroupedHelp(TyperGroup):
-    """`regard --help` with the commands in groups, in plain text: rich would take half of the 0.3 s."""
+    """`regard --help` with the commands in groups, in plain text, because rich would take half of the 0.3 s."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         wide = max(len(name) for name in self.commands)
@@ -71,7 +71,7 @@ def new_app() -> typer.Typer:
 
 
 def add_command(program: typer.Typer, name: str) -> None:
-    """Import the file of a command and add the command to the program."""
+    """Import the module of a command and add the command to the program."""
     module = import_module(f"regard.cli.{MODULES.get(name, name)}")
     if name == "explain":
         program.add_typer(module.app, name=name)
@@ -84,8 +84,8 @@ def add_command(program: typer.Typer, name: str) -> None:
 
 @cache
 def program(name: str | None = None) -> typer.Typer:
-    """The program with the one command of this name, or with all of them where there is none of this name: importing
-    all takes as long as translating a sentence."""
+    """The program with only the command of this name, or with all commands if there is none of this name: importing all
+    takes as long as translating a sentence."""
     made = new_app()
     for each in [name] if name in NAMES else NAMES:
         add_command(made, each)

@@ -1,4 +1,4 @@
-"""`regard bench train`: how fast a recipe trains on this machine."""
+"""`regard bench train`: measures how fast a recipe trains on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FLAGS = FlagTable("--updates N 1..10000  Updates to time, twice.")
 
-PAIRS = 5_000  # of the embedded corpus, where no data is given
+PAIRS = 5_000  # pairs of the embedded corpus, if no data is given
 
 
 def bench(context: typer.Context, updates: Annotated[int, FLAGS("--updates")] = 10, as_json: Json = False) -> None:

@@ -1,4 +1,4 @@
-"""`regard bleu`: its flags. `scoring.py` does the work."""
+"""`regard bleu`: its flags. The work is done in `scoring.py`."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ FLAGS = FlagTable("""
 
 
 class MetricName(StrEnum):
-    """The names of the table of metrics."""
+    """The names in the table of metrics."""
 
     vars().update({name.upper(): name for name in METRICS})
 
 
 class BleuCommand(TyperCommand):
-    """Lets `-m bleu chrf ter` name several metrics after one flag, as sacreBLEU's users write it."""
+    """Allows `-m bleu chrf ter`: several metrics after one flag, as in sacreBLEU."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         spread: list[str] = []

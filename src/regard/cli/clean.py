@@ -1,4 +1,4 @@
-"""`regard clean`: from pairs as they come to pairs that are worth training on, and a report of what was dropped."""
+"""`regard clean`: cleans sentence pairs for training, and reports what was dropped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FLAGS = FlagTable("""
 --workers N 1..256                 Processes; the result is the same. [default: all cores]
 """)
 
-SAMPLED = 2000  # rows that tell the languages
+SAMPLED = 2000  # rows from which the languages are identified
 
 
 def clean(
@@ -69,7 +69,7 @@ def clean(
 ) -> None:
     """Clean sentence pairs for training.
 
-    Or sentences of one language. Drops empty and identical sides, sentences of held-out sets, other languages,
+    Also cleans sentences of one language. Drops empty and identical sides, sentences of held-out sets, other languages,
     duplicates, lengths that do not match, and loose translations, by the score of an aligner that learns from the pairs
     themselves. Writes train.LANGUAGE for each side, report.json and report.txt with examples of what was dropped.
     docs/data.md says how each rule works.
@@ -103,7 +103,7 @@ def clean(
 
 
 def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path | None) -> Callable[[], Iterable[Row]]:
-    """A function that reads the rows of the files that were named, each time it is called."""
+    """A function that reads the rows of the given files each time it is called."""
     from regard.data.corpus import PairFiles, read_pairs
     from regard.data.text_files import read_lines
 
@@ -117,7 +117,7 @@ def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path |
 
 
 def language_codes(given: str | None, read: Callable[[], Iterable[Row]], sides: int) -> tuple[str | None, ...]:
-    """The languages of the sides: as given, or as their first rows show; None where that is not clear."""
+    """The languages of the sides: as given, or identified from their first rows; None if that is not certain."""
     from regard.text.language import LANGUAGE_NAMES
     from regard.text.language_identification import sample_language
 
@@ -137,7 +137,7 @@ def language_codes(given: str | None, read: Callable[[], Iterable[Row]], sides: 
 
 
 class CleanProgress:
-    """One line that is written over on a terminal; in a log a line a minute."""
+    """Progress as one line that is overwritten on a terminal, or one line per minute in a log."""
 
     def __init__(self) -> None:
         self.terminal = sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""`regard compare`: several systems on the same data and budget, then one report."""
+"""`regard compare`: trains several systems on the same data and budget, and reports on them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DATA_KEYS = ("src", "tgt", "pairs")
 
 
 class CompareCommand(RecipeCommand):
-    """Its help lists the names that --models takes."""
+    """`regard compare`, whose help lists the names that --models takes."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         from regard.course.compare.entrants import ADDITIONS, BASELINES
@@ -88,7 +88,7 @@ def compare(
 
 
 def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:
-    """Of a recipe, of the embedded corpus, or none: data are then named by flags."""
+    """The tables of a recipe or of the embedded corpus; empty if neither is given, since flags then name the data."""
     from regard.course.compare.plan import embedded_recipe
     from regard.recipe.read import read_tables
 
@@ -98,7 +98,7 @@ def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:
 
 
 def run_and_report(entrants: list[Entrant], metric: Bleu, budget: str, out: Path) -> None:
-    """Train what is not trained yet, measure all, print the report and write it."""
+    """Train the systems that are not trained yet, measure all, print the report and write it."""
     from rich.console import Console
 
     from regard.course.compare.report import make_report

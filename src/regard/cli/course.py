@@ -39,7 +39,7 @@ COMPLEXITY_FLAGS = FlagTable("""
 --out FILE           A .html (with plots), .md, .json or .txt; can be given several times.
 """)
 REPORT_FILES = ("report.md", "report.html")
-QUIET_SECONDS = 3  # after which progress is shown
+QUIET_SECONDS = 3  # progress is shown only after this
 MIN_SIZES = 3
 MAX_LENGTH, MAX_WIDTH = 16384, 8192  # 2 GB of weights in self-attention; 1 GB of matrices in its projections
 
@@ -95,7 +95,7 @@ def claims(
 ) -> None:
     """Test what the course notes claim by small experiments.
 
-    They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown, not shown, or, of a
+    They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown or not shown, or, for a
     printed figure, rounded or wrong. What counts as shown is fixed before anything is measured. Experiments train small
     models, a few minutes of one core each. Finished experiments are kept; rerun to resume interrupted ones. The report
     is printed and written as report.md and report.html.
@@ -122,8 +122,8 @@ def claims(
 
 
 def sizes(flag: str, most: int) -> Callable[[Any], Any]:
-    """A parser of sizes for a fit: "64,128,256" → (64, 128, 256). It raises InputError where there are too few, or
-    where they do not increase."""
+    """A parser of sizes for a fit: "64,128,256" → (64, 128, 256). It raises InputError if there are too few, or if they
+    do not increase."""
 
     def read(words: Any) -> Any:
         found = numbers(flag, int, 2, most)(words)

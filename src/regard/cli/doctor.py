@@ -1,4 +1,4 @@
-"""`regard doctor`: what is wrong with data and recipe, and what a run will cost."""
+"""`regard doctor`: checks data and recipe, and predicts the cost of a run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def doctor(
 
 
 def keys_as_flags(text: str) -> str:
-    """Advice as it is typed: recipe keys as flags.
+    """Advice with recipe keys replaced by flags, as a user types them.
 
     >>> keys_as_flags("try train.warmup 20")
     'try --warmup 20'

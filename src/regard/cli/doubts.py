@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class DoubtReport:
-    """Counts doubtful sentences. The `report` file appears when all is done; until then its rows are in a temporary
-    file. Raises InputError where the report cannot be written."""
+    """Counts doubtful sentences. The `report` file is created when all is done; until then its rows are in a temporary
+    file. Raises InputError if the report cannot be written."""
 
     def __init__(self, report: Path | None = None, strict: bool = False) -> None:
         from regard.bulk.chunks import TranslationCounts
@@ -34,7 +34,7 @@ class DoubtReport:
         weakref.finalize(self, self._rows.close)
 
     def add(self, place: str, translation: Translation, lines: bool = False) -> None:
-        """Count a translation. `lines`: the text is a whole file, and a sentence's place is its line."""
+        """Count a translation. `lines`: the text is a whole file, and the place of a sentence is its line."""
         places = self.counts.add(place, translation, 1 if lines else None)
         if self.report is not None:
             from regard.bulk.rows import report_row
@@ -49,7 +49,7 @@ class DoubtReport:
             self._rows.write(rows)
 
     def finish(self, report_written: bool = False) -> None:
-        """Write the report and the summary. Raises typer.Exit with code 3 for doubtful sentences where `strict`."""
+        """Write the report and the summary. If `strict`, raises typer.Exit with code 3 for doubtful sentences."""
         if self.report is not None and not report_written:
             from regard.files import write_atomically
 
@@ -65,7 +65,7 @@ class DoubtReport:
             shutil.copyfileobj(self._rows, file)
 
     def summary(self) -> str:
-        """`3 of 40 sentences are doubtful: lines 4, 17, 31; --report r.jsonl says why`"""
+        """The summary: `3 of 40 sentences are doubtful: lines 4, 17, 31; --report r.jsonl says why`"""
         counts = self.counts
         verb = "is" if counts.doubtful == 1 else "are"
         start = f"{counts.doubtful:,} of {counts.sentences:,} sentence{'s' * (counts.sentences > 1)} {verb} doubtful"

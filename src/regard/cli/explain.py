@@ -1,4 +1,4 @@
-"""`regard explain`: what a model attends to, as a picture, a page, numbers or text.
+"""`regard explain`: the attention of a model, as an image, a page, numbers or text.
 
 Layers and heads count from 1 in flags. The suffix of --out chooses the form; without it the terminal shows text.
 """
@@ -159,7 +159,7 @@ def arcs(
 ) -> None:
     """Draw what one word attends to, and what attends to it.
 
-    Head by head, in one sentence or in several.
+    Arcs are shown head by head, for one sentence or for several.
 
     \b
       regard explain arcs --word it "The animal did not cross the street because it was too tired."
@@ -194,7 +194,7 @@ for command in (lattice, step, positions, tokens, evidence, importance, lab):
 
 
 def _pairs(found: list[Explanation]) -> str:
-    """The title of a page."""
+    """The title of a page: each text with its translation."""
     return " / ".join(f"{each.text} → {each.translation}" for each in found)
 
 
@@ -205,5 +205,5 @@ def _deliver(found: list[Explanation], output: Output, out: Path | None, font: P
 
 
 def from_zero(value: int | None) -> int | None:
-    """Layers and heads count from 1 in flags and from 0 in the library."""
+    """Convert a layer or head of a flag, counted from 1, to the library's index, counted from 0."""
     return None if value is None else value - 1

@@ -1,4 +1,4 @@
-"""What the commands of `regard explain` share: loading the model, and the sentences of a text, one or all in turn."""
+"""Shared code of the `regard explain` commands: loading the model, and showing one or all sentences of a text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def load_translator(model: Path | None, device: str, out: Path | None, *more: str) -> Translator:
-    """The translator, loaded after the suffix of `out` is checked: a picture, a page or numbers, or one of `more`."""
+    """Load the translator after checking the suffix of `out`: an image, a page or numbers, or one of `more`."""
     from regard.report.deliver import PICTURES, check_out
 
     check_out(out, (*PICTURES, *more))
@@ -34,8 +34,8 @@ def show_sentences(
     out: Path | None = None,
     target: str | None = None,
 ) -> None:
-    """Call `show` with the index of each sentence, from 0; `sentence` counts from 1. Where one of several sentences
-    cannot be shown (it has no words, or not the given word), the reason is printed on standard error."""
+    """Call `show` with the index of each sentence, from 0; `sentence` counts from 1. If one of several sentences cannot
+    be shown (it has no words, or not the given word), the reason is printed on standard error."""
     from regard.explain.sentence_pair import units_of
 
     count = units_of(translator, text)[-1].sentence + 1
@@ -62,7 +62,7 @@ def show_sentences(
 
 
 def check_single(translator: Translator, texts: Sequence[str]) -> None:
-    """Several texts are shown together if each is one sentence."""
+    """Raise InputError unless each text is one sentence."""
     from regard.explain.sentence_pair import units_of
 
     for text in texts:

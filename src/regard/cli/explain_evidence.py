@@ -1,4 +1,4 @@
-"""`regard explain evidence`, `importance` and `lab`: what the output depends on, beside what attention shows."""
+"""`regard explain evidence`, `importance` and `lab`: what the output depends on, compared with attention."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def lab(
 
 
 def _cuts(bundle: Bundle, found: Evidence, wanted: list[list[Any]], how: Any) -> list[dict[str, Any]]:
-    """Of each set of heads (an empty one: of every head alone): what the forced output loses, and the new output."""
+    """For each set of heads (for an empty set: each head alone), the loss of the forced output, and the new output."""
     from regard.explain.ablation import ablated_output, heads_of
 
     sets = [one for heads in wanted for one in ([heads] if heads else [[h] for h in heads_of(bundle.model)])]

@@ -65,8 +65,8 @@ def lattice(
 
     At each step the search considers the 2 × beam best continuations of its hypotheses. The best that do not end are
     kept, as many as the beam is wide; those that end are ranked by log P / ((5 + length) / 6)^α. A picture shows steps
-    from left to right, with the path to the best translation in bold; hover over a box to read why it was dropped. Of a
-    doubtful sentence that translate searches for again, it is the search that was taken; --no-guard shows the first.
+    from left to right, with the path to the best translation in bold; hover over a box to read why it was dropped. For
+    a doubtful sentence that translate searches twice, the accepted search is shown; --no-guard shows the first.
 
     \b
       regard explain lattice "The black cat sleeps." --beam 4
@@ -158,7 +158,7 @@ def positions(
 
     The sinusoids as a map, binary counting beside them, products of two positions against their distance (sinusoids,
     rotary, learned), and the notes' five requirements, each with a number for five encodings: counting, a fraction of
-    the sentence, bits, sinusoids, a learned table. Of an odd width the last sine has no cosine beside it.
+    the sentence, bits, sinusoids, a learned table. If the width is odd, the last sine has no cosine.
 
     \b
       regard explain positions --notes
@@ -213,10 +213,10 @@ def _notes_tables(out: Path | None) -> None:
 def check_numbers(
     trace: Trace, kind: Kind, layer: int | None = None, head: int | None = None, position: int | None = None
 ) -> None:
-    """Layers, heads and positions count from 1 on the command line and from 0 in the library."""
+    """Raise InputError for a layer, head or position, counted from 1, that the trace does not have."""
     layers = getattr(trace, kind)
     if not layers:
-        return  # the library says which attention there is
+        return  # the library reports which attention the model has
     for flag, value, most in (
         ("--layer", layer, len(layers)),
         ("--head", head, len(layers[min(max(0, (layer or len(layers)) - 1), len(layers) - 1)])),

@@ -1,4 +1,4 @@
-"""`regard fetch`: public data sets as train, dev and test files, and translators of other people."""
+"""`regard fetch`: downloads public data sets as train, dev and test files, and OPUS-MT models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fetch(
 ) -> None:
     """Fetch a public data set, or a translator of OPUS-MT.
 
-    An interrupted download continues when the same is typed again. The project's folder recipes/ has a recipe for each
+    Rerun to resume an interrupted download. The project's folder recipes/ has a recipe for each
     data set. A model comes from the hub of Hugging Face and is imported, as regard import does; then its name is that
     of a model, as in translate --model opus-mt-en-fr. With REGARD_OFFLINE=1 nothing is fetched.
 
@@ -62,7 +62,7 @@ def fetch(
 
 
 def fetch_model(name: str, out: Path | None, mirror: str | None) -> None:
-    """A model, imported; the last line is where it lies."""
+    """Fetch and import a model; the last line of the output is its folder."""
     from regard.bundle.find_model import fetch_model, full_name
 
     with progress() as progress_of:
@@ -72,7 +72,7 @@ def fetch_model(name: str, out: Path | None, mirror: str | None) -> None:
 
 @contextmanager
 def progress() -> Iterator[ProgressOf]:
-    """A bar for each file in a terminal, a line for each elsewhere, on standard error."""
+    """Progress on standard error: a bar for each file in a terminal, otherwise a line for each file."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -81,7 +81,7 @@ def progress() -> Iterator[ProgressOf]:
     columns = (TextColumn("{task.description}"), BarColumn(24), DownloadColumn(), TransferSpeedColumn())
     console = Console(stderr=True)
     bars = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
-    with bars if console.is_terminal else nullcontext():  # disabled, older versions of rich still prints an empty line
+    with bars if console.is_terminal else nullcontext():  # older versions of rich print an empty line if disabled
 
         def progress_of(name: str) -> OnBytes:
             task = bars.add_task(name, total=None, start=False)

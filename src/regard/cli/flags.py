@@ -1,4 +1,4 @@
-"""Flags in error messages: which command was called, and the flags that a library error is about.
+"""Flags in error messages: the command that was called, and the flags that a library error is about.
 
 The library names parameters ("beam must be 1 to 64") and recipe keys ("train.warmup must be …"). Both are flags of the
 command that was called, and are added to the message: "(--beam)", "(--warmup)".
@@ -21,7 +21,7 @@ SUBJECT = re.compile(r"([a-z]\w*) must ")
 
 
 def unknown_option(command: Any, flag: str) -> str:
-    """The message for a flag that the command does not have, with those it may stand for."""
+    """The message for a flag that the command does not have, with similar flags."""
     own = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
     others = tomllib.loads(Path(__file__).with_name("other_flags.toml").read_text(encoding="utf-8"))
     close = [name for name in others.get(flag, ()) if name in own] or difflib.get_close_matches(flag, own, 1, 0.7)
@@ -29,7 +29,7 @@ def unknown_option(command: Any, flag: str) -> str:
 
 
 def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
-    """The message of an error with the flags of the typed command that it is about."""
+    """The message of an error with the flags of the called command that it is about."""
     text = str(problem)
     subject = SUBJECT.match(text)
     names = [*problem.parameters, *([subject[1]] if subject else []), *SECTION_KEY.findall(text)]
@@ -43,7 +43,7 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
 
 
 def find_command(app: Any, words: Sequence[str]) -> tuple[Any, list[str]]:
-    """The command that the first words name, and these words: of `explain attention TEXT` two."""
+    """The command that the first words name, and these words: for `explain attention TEXT`, the first two."""
     command, names = app, list[str]()
     for word in words:
         if word not in getattr(command, "commands", {}):
@@ -54,7 +54,7 @@ def find_command(app: Any, words: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def flag_of(command: Any, name: str) -> str | None:
-    """The flag of a parameter or of a recipe key, if the command has one for it."""
+    """The flag of a parameter or of a recipe key, or None if the command has none."""
     for parameter in command.params:
         if parameter.name == name and parameter.param_type_name == "option":
             return str(max(parameter.opts, key=len))

@@ -1,4 +1,4 @@
-"""Lines of text: read from a file or from standard input, written to a file or to standard output."""
+"""Reads lines of text from a file or standard input, and writes them to a file or standard output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 from regard.errors import InputError
 
 STDIN = STDOUT = Path("-")
-PAUSE = 0.05  # seconds without a new line after which the lines so far are used
+PAUSE = 0.05  # seconds without a new line after which the available lines are used
 
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of a file; "-" is standard input. `keep_bom`: a byte-order mark is a character like others."""
+    """The lines of a file; "-" is standard input. `keep_bom`: keep a byte-order mark as a character."""
     from regard.data.text_files import decode_lines
     from regard.data.text_files import read_lines as read_file
 
@@ -28,16 +28,16 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
 
 
 def _standard_input() -> BinaryIO:
-    """Standard input past `sys.stdin`: Python aborts if a thread still waits in that when the process ends."""
+    """Standard input without `sys.stdin`: Python aborts if a thread still waits in that when the process ends."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    except (OSError, ValueError):  # no file, as in a notebook
+    except (OSError, ValueError):  # not a file, as in a notebook
         return sys.stdin.buffer
 
 
 def available_chunks(lines: Iterator[str], most: int) -> Iterator[list[str]]:
-    """Lists of at most `most` lines, read in a thread. A list ends early where no further line comes within PAUSE
-    seconds, so that a line that is piped in is used before the next one is written."""
+    """Yield lists of at most `most` lines, read in a thread. A list ends early if no further line arrives within PAUSE
+    seconds, so that a piped line is used before the next one is written."""
     waiting: Queue[str | Exception | None] = Queue(2 * most)
 
     def read() -> None:
@@ -68,7 +68,7 @@ def available_chunks(lines: Iterator[str], most: int) -> Iterator[list[str]]:
 
 
 def check_output(path: Path | None, input: Path | None) -> None:
-    """Raise InputError where --out is a folder, is in none, or is the input file."""
+    """Raise InputError if --out is a folder or the input file, or if its folder does not exist."""
     if path is None:
         return
     if path.is_dir():
@@ -80,8 +80,8 @@ def check_output(path: Path | None, input: Path | None) -> None:
 
 
 def write_output(path: Path | None, write_all: Callable[[Any], Any], binary: bool = False) -> None:
-    """Call `write_all` with a text stream, or a `binary` one: a file that is compressed by its suffix and appears when
-    all is written, or standard output where the path is None."""
+    """Call `write_all` with a text stream, or a `binary` one: a file, compressed by its suffix, that is created when
+    all is written, or standard output if the path is None."""
     from regard.data.compressed import COMPRESSED
     from regard.files import write_atomically
 

@@ -49,14 +49,14 @@ EXPORT_FLAGS = FlagTable("""
 ModelArgument = Annotated[Path | None, typer.Argument(metavar="[MODEL]", help="The model; --model is the same.")]
 Weights = Annotated[Literal["float32", "float16", "int8"], FLAGS("--weights")]
 
-HEADING_WIDTH, LINE_WIDTH = 14, 110  # columns of the headings of a card, and of the longest line of prose
+HEADING_WIDTH, LINE_WIDTH = 14, 110  # columns of the headings of a card, and maximum width of prose
 PROSE = ("title", "data", "training", "limits", "tags")
-MAX_EXAMPLES = 8  # entries of a lexicon that are printed
+MAX_EXAMPLES = 8  # maximum entries of a lexicon that are printed
 MIN_EXAMPLE_LETTERS = 4
 
 
 def named_model(model: Path | None, flag: Path | None) -> Path | None:
-    """The model, which is an argument or the value of --model. Raises InputError where both are given."""
+    """The model, which is an argument or the value of --model. Raises InputError if both are given."""
     if model is not None and flag is not None:
         raise InputError(f"a model was given twice, as {model} and as --model {flag}; give it once")
     return model or flag
@@ -81,7 +81,7 @@ def info(
       regard info --all
       regard info en-fr --json
     """
-    from regard.bundle.describe import describe_box, describe_json, describe_rows
+    from regard.bundle.describe import describe_bundled, describe_json, describe_rows
 
     named = named_model(model, model_flag)
     if all_models and named is not None:
@@ -91,7 +91,9 @@ def info(
         return
     folder = named or bundled_models.folder_of()
     if as_json:
-        typer.echo(json.dumps(describe_box() if all_models else describe_json(folder), indent=2, ensure_ascii=False))
+        typer.echo(
+            json.dumps(describe_bundled() if all_models else describe_json(folder), indent=2, ensure_ascii=False)
+        )
         return
     for name, lines in describe_rows(folder).items():
         if name in PROSE:
@@ -103,12 +105,12 @@ def info(
 
 
 def bundled_table() -> str:
-    """The bundled models as a table. Its scores are BLEU; cards have more."""
-    from regard.bundle.describe import describe_box
+    """The bundled models as a table. Its scores are BLEU; the cards have more."""
+    from regard.bundle.describe import describe_bundled
     from regard.report.table import Table
 
     rows = []
-    for one in describe_box():
+    for one in describe_bundled():
         scores = [f"{test} {found['BLEU']:.1f}" for test, found in one["tests"].items() if "BLEU" in found]
         title = one["title"] + (f" (weights of {one['beside']})" if one["beside"] else "")
         size, data = f"{one['bytes'] / 1e6:.1f}", ", ".join(one["licences"])
@@ -129,9 +131,9 @@ def lexicon(
 ) -> None:
     """Learn which token translates which, beside a model.
 
-    For translate --steer and --unknown lexicon. An aligner finds the links between the tokens of sentence pairs, and
-    links are counted. The lexicon is written beside the model, as lexicon.json, and replaces one that is there. A
-    bundled model cannot be changed: its lexicon is shown.
+    The lexicon is used by translate --steer and --unknown lexicon. An aligner finds the links between the tokens of
+    sentence pairs, and links are counted. The lexicon is written beside the model, as lexicon.json, and replaces an
+    existing one. A bundled model cannot be changed: its lexicon is shown.
 
     \b
       regard lexicon --model runs/mine --src corpus/dev.en --tgt corpus/dev.fr
@@ -164,8 +166,8 @@ def lexicon(
 
 
 def lexicon_data(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
-    """The given files, or those that the model's card names, without its held-out pairs. Raises InputError where one
-    of a pair is missing, or where there are none."""
+    """The given files, or those that the model's card names, without its held-out pairs. Raises InputError if one file
+    of a pair is missing, or if there are none."""
     from regard.config import build
     from regard.data.config import DataConfig
     from regard.data.corpus import PairFiles
@@ -187,14 +189,14 @@ def lexicon_data(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
     splits = find_splits(config)
     if bundle.tag is None:
         return splits
-    train = tuple(corpus for corpus in splits.train if corpus.tag == bundle.tag)  # others may go another way
+    train = tuple(corpus for corpus in splits.train if corpus.tag == bundle.tag)  # others may be of another direction
     if not train:
         raise InputError(f"the model learnt from no pairs with its tag {bundle.tag}; give some: --src FILE --tgt FILE")
     return replace(splits, train=train)
 
 
 def print_lexicon(found: TokenLexicon, origin: str = "") -> None:
-    """Its size, and the first entries of whole words."""
+    """Print the size of a lexicon, and the first entries of whole words."""
     from regard.text.pieces import SPACE
 
     typer.echo(f"{found.size:,} entries of {len(found.entries):,} tokens, from {found.pairs:,} pairs{origin}")

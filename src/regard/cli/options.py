@@ -1,8 +1,8 @@
-"""Declaration of flags: tables of them, numbers with bounds, the flags that several commands share, and those that are
+"""Declaration of flags: flag tables, numbers with bounds, the flags that several commands share, and those that are
 made from the options of `Translator.translate` (`translation/options.py`).
 
-A flag has one meaning over all commands; docs/commands.md lists the meanings, and tests/cli/test_flags.py tests it.
-Choices are `Literal` types here, because the modules that use them are slow to import; mypy compares them.
+A flag has one meaning in all commands; docs/commands.md lists the meanings, and tests/cli/test_flags.py tests it.
+Choices are `Literal` types here, because the modules that use them are slow to import; mypy checks that they agree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from regard.translation.options import TranslateOptions, translate_option
 
 
 def number(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
-    """A parser of the value of `flag`; it raises InputError where the value is not a number within the bounds."""
+    """A parser of the value of `flag`; it raises InputError if the value is not a number within the bounds."""
     bounds = _bounds(least, most)
 
     def read(word: Any) -> Any:
@@ -40,7 +40,7 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
 
 
 class FlagTable:
-    """Flags of a command, written as its help page shows them; `table("--workers")` is the `typer.Option` of one.
+    """The flags of a command, written as on its help page; `table("--workers")` is the `typer.Option` of one.
 
     A row is the flag with its other names, its metavar and the bounds of a number, then two spaces and the help text,
     which further lines continue. The metavar N is a whole number and X any number; switches and choices have none.
@@ -67,11 +67,11 @@ class FlagTable:
 
 
 class NumberList(tuple[Any, ...]):
-    """Several numbers as one value of a flag: typer takes a plain tuple for several values."""
+    """Several numbers as one value of a flag; typer would read a plain tuple as several values."""
 
 
 def numbers(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
-    """A parser of several numbers with commas between them: "64,128,256" → (64, 128, 256)."""
+    """A parser of several numbers separated by commas: "64,128,256" → (64, 128, 256)."""
 
     def read(words: Any) -> Any:
         try:
@@ -98,7 +98,7 @@ SHARED = FlagTable(f"""
 --out FILE         A .svg, .html, .json, .png or .txt.  [default: the terminal]
 --font FILE        A .ttf or .otf for a .png of letters that are not Latin.
 --device NAME      Where to compute: auto, cuda, cuda:1, …, mps or cpu.
---engine           What searches: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are available
+--engine           Search engine: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are available
                    (auto; regard export prepares a model for it).
 --tokenize NAME    BLEU's tokenizer: 13a, intl, char, zh, none, …
 --json             Print JSON.
@@ -136,7 +136,7 @@ METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
 def option_flag(option: OptionSpec, name: str = "", help: str = "{}") -> Any:
-    """An option of `translate` as a `typer.Option`. Its help names the default: the parameter is None if not given."""
+    """An option of `translate` as a `typer.Option`. The help states the default; the parameter is None if not given."""
     word = "--" + (name or option.name).replace("_", "-")
     default = option.otherwise or (
         "" if option.default is None or isinstance(option.default, bool) else str(option.default)
@@ -154,7 +154,7 @@ NO_FLAG = ("precision",)
 
 
 def parameter(option: OptionSpec, name: str = "", help: str = "{}") -> inspect.Parameter:
-    """An option as a parameter that typer reads; None where the flag is not given."""
+    """An option as a parameter for typer; None if the flag is not given."""
     kind: Any = Literal[option.choices] if option.choices else option.kind
     annotation = Annotated[kind | None, option_flag(option, name, help)]
     return inspect.Parameter(name or option.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
@@ -170,7 +170,7 @@ def translate_flags() -> list[inspect.Parameter]:
 
 
 def takes_translate_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a flag for each option of `translate` in place of its parameter `options`."""
+    """Return the command with a flag for each option of `translate` in place of its parameter `options`."""
     flags = translate_flags()
     names = [one.name for one in flags]
     signature = inspect.signature(command, eval_str=True)
@@ -189,7 +189,7 @@ def takes_translate_options(command: Callable[..., None]) -> Callable[..., None]
 
 
 def translate_options(given: dict[str, Any], sample: bool) -> dict[str, Any]:
-    """Every option of `Translator.translate` that a command can set, from the flags that were given."""
+    """Every option of `Translator.translate` that a command can set, from the given flags."""
     drawn = "--sample" if sample else "--mbr" if "mbr" in given else None
     if drawn and "beam" in given:
         raise InputError(f"{drawn} draws and --beam searches; give one or the other")

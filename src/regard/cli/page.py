@@ -1,4 +1,4 @@
-"""`regard page`: the page of the server as one file, for a lecture without a server."""
+"""`regard page`: writes the page of the server as one file, for a lecture without a server."""
 
 from __future__ import annotations
 

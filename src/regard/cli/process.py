@@ -1,4 +1,4 @@
-"""A command as a process: its exit code, its streams, and the signals that stop it."""
+"""The process of a command: its exit code, its streams, and the signals that stop it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from regard.report.text import printable
 
 
 class ExitCode(IntEnum):
-    """The same for all commands (docs/commands.md)."""
+    """The exit codes of all commands (docs/commands.md)."""
 
     DONE = 0
-    FAULT = 1  # a bug of ours
-    BAD_INPUT = 2  # what was given cannot be used
-    DOUBTFUL = 3  # done, but the result should not be trusted as it is
+    FAULT = 1  # a bug in regard
+    BAD_INPUT = 2  # the input cannot be used
+    DOUBTFUL = 3  # done, but the result is not reliable
     NOTHING_LEFT = 4  # the run had already reached its last step
     INTERRUPTED = 130
 
 
 def open_streams() -> None:
-    """UTF-8 for all of them, whatever the locale says; and a stream for each that the caller has closed (`>&-`).
+    """Use UTF-8 for all streams, whatever the locale is, and open those that the caller has closed (`>&-`).
 
-    A closed input is an empty one. Writing to a closed output fails, as it should: nothing is lost in silence.
+    A closed input is treated as empty. Writing to a closed output fails, so that no output is lost silently.
     """
     flags = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
-    for name, access in flags.items():  # in this order, so that each gets the number that it had
+    for name, access in flags.items():  # in this order, so that each gets its original descriptor
         if getattr(sys, name) is None:
             handle = os.open(os.devnull, access)
             os.set_inheritable(handle, True)
@@ -44,18 +44,18 @@ def open_streams() -> None:
     if sys.stdout.isatty() and not isinstance(sys.stdout, TerminalStream):
         sys.stdout = cast(TextIO, TerminalStream(sys.stdout))
     if sys.stderr.isatty() and not isinstance(sys.stderr, TerminalStream):
-        sys.stderr = cast(TextIO, TerminalStream(sys.stderr, "\n\r"))  # counters are written over each other
+        sys.stderr = cast(TextIO, TerminalStream(sys.stderr, "\n\r"))  # counters overwrite each other with \r
 
 
 def discard_output() -> None:
-    """Send what is still unwritten nowhere: it would fail again when Python ends."""
+    """Discard unwritten output, which would fail again when Python exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that temporary files and workers are removed. A signal
-    that the caller ignores, as nohup does, stays ignored."""
+    """Make SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that temporary files and workers are removed. A
+    signal that the caller ignores, as nohup does, stays ignored."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         if hasattr(signal, "setitimer"):  # not on Windows
@@ -67,7 +67,7 @@ def stopped_by_signals() -> Iterator[None]:
             raise KeyboardInterrupt
 
     def hear_others(problem: sys.UnraisableHookArgs) -> None:
-        if problem.exc_type is not KeyboardInterrupt:  # which falls into a destructor at times, and comes again
+        if problem.exc_type is not KeyboardInterrupt:  # sometimes raised in a destructor, and then again
             hook(problem)
 
     before, hook = {}, sys.unraisablehook
@@ -90,8 +90,8 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def _is_leaving() -> bool:
-    """Whether an interrupt is being handled, by a `finally`, an `except` or the end of a `with`. If not, some library
-    swallowed it: the standard library's `copy`, for one, has an `except:` without a name."""
+    """Whether an interrupt is being handled, by a `finally`, an `except` or the end of a `with`. If not, a library
+    swallowed it: the standard library's `copy`, for example, has a bare `except:`."""
     problem = sys.exception()
     while problem is not None and not isinstance(problem, KeyboardInterrupt):
         problem = problem.__context__
@@ -99,16 +99,16 @@ def _is_leaving() -> bool:
 
 
 def forget_interrupt() -> None:
-    """Let the process end with the exit code that it was given.
+    """Let the process end with its own exit code.
 
-    Python ends a process by SIGINT if an interrupt left `exec` of a string, though it was caught further out: and every
-    `@dataclass` is made by such an `exec`, so an interrupt during an import is one. The next `exec` resets it.
+    Python ends a process by SIGINT if an interrupt left the `exec` of a string, even if it was caught later. Every
+    `@dataclass` uses such an `exec`, so this happens for an interrupt during an import. The next `exec` resets it.
     """
     exec("")
 
 
 def for_terminal(line: str) -> str:
-    """A line as a terminal may get it: control characters are replaced, tabs stay.
+    """Make a line safe for a terminal: control characters are replaced, tabs stay.
 
     >>> for_terminal("caf\\xe9\\t\\x1b]0;title\\x07")
     'café\\t�]0;title�'
@@ -117,16 +117,16 @@ def for_terminal(line: str) -> str:
 
 
 class TerminalStream:
-    """A terminal that gets no control characters but line ends: text of a model, a card or a file cannot act on it.
+    """A terminal stream without control characters except line ends, so that text of models or files cannot control it.
 
-    What rich draws goes past it: rich writes to `rich_proxied_file`, with control characters of its own.
+    Output of rich bypasses it: rich writes to `rich_proxied_file`, with its own control characters.
     """
 
     def __init__(self, stream: TextIO, allowed: str = "\n") -> None:
         self.rich_proxied_file, self._ends = stream, re.compile(f"([{allowed}])")
 
     def write(self, text: str) -> int:
-        parts = self._ends.split(text)  # line ends at odd places
+        parts = self._ends.split(text)  # line ends have odd indices
         self.rich_proxied_file.write("".join(part if i % 2 else for_terminal(part) for i, part in enumerate(parts)))
         return len(text)
 
@@ -135,6 +135,6 @@ class TerminalStream:
 
 
 def warn(line: str) -> None:
-    """One line on standard error."""
-    with contextlib.suppress(OSError):  # the terminal may be gone
+    """Write one line to standard error."""
+    with contextlib.suppress(OSError):  # the terminal may be closed
         print(f"regard: {for_terminal(' '.join(line.split()))}", file=sys.stderr)

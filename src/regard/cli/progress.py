@@ -1,5 +1,5 @@
-"""Progress of a long translation: a bar or a counter on a terminal, a line at intervals in a log, nothing for short
-ones."""
+"""Progress of a long translation: a bar or a counter on a terminal, a line at intervals in a log, nothing for a short
+one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 BAR_DELAY = 1.0  # seconds before a bar appears
-BAR_INTERVAL = 0.2  # seconds between two updates of it
+BAR_INTERVAL = 0.2  # seconds between two updates of the bar
 LOG_INTERVAL, LATE_LOG_INTERVAL = 60.0, 600.0  # seconds between two lines in a log; the second after ten minutes
-UNCOUNTED_SENTENCES = 200  # up to which no counter is shown
+UNCOUNTED_SENTENCES = 200  # no counter is shown up to this number
 
 
 class SentenceCounter:
-    """The number of sentences so far, on standard error where that is a terminal, unless the translations (`out` is
-    None) go to the same one."""
+    """Shows the number of sentences so far on standard error if that is a terminal, unless the translations (`out` is
+    None) go to the same terminal."""
 
     def __init__(self, out: Path | None) -> None:
         self.enabled = sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
@@ -39,12 +39,12 @@ class SentenceCounter:
 
 
 class FileProgress:
-    """Callbacks of a file translation: shows lines, lines per second and the remaining time."""
+    """Callbacks of a file translation, which show lines, lines per second and the remaining time."""
 
     def __init__(self, shown: bool, terminal: bool) -> None:
         self.shown, self.terminal = shown, terminal
         self.begun = self.updated = time.monotonic()
-        self.before = self.done = self.total = self.current = 0  # lines; `current`: sentences after the last chunk
+        self.before = self.done = self.total = self.current = 0  # lines; `current`: sentences since the last chunk
         self._bar: Progress | None = None
 
     def resumed(self, done: int, total: int) -> None:

@@ -1,9 +1,9 @@
-"""Recipe keys as flags: the commands that take every key of a recipe beside flags of their own.
+"""Recipe keys as flags: the class of commands that take every key of a recipe in addition to their own flags.
 
 `RecipeCommand` is the class of `train`, `resume`, `compare`, `bench train` and `doctor`. Their own flags are declared
-as those of any command. Every other flag is a key of the recipe: `--steps 500`, `--steps=500`, `--compile` or
-`--no-compile` for a switch, `--set train.steps=500` for a key with its section. Words without a flag are arguments.
-A command finds both with `recipe_arguments(context)`; the recipe checks the keys, so new keys need nothing here.
+as for any command. Every other flag is a key of the recipe: `--steps 500`, `--steps=500`, `--compile` or
+`--no-compile` for a switch, `--set train.steps=500` for a key with its section. Words without a flag are arguments. A
+command gets both with `recipe_arguments(context)`; the recipe checks the keys, so new keys need no change here.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PLACEHOLDERS = {int: "N", float: "X", str: "TEXT"}
 
 @dataclass
 class RecipeArguments:
-    """The words of a command line, by what they are."""
+    """A parsed command line: arguments, recipe keys and the command's own flags."""
 
     arguments: list[str] = field(default_factory=list)
     settings: list[tuple[str, str]] = field(default_factory=list)  # recipe keys
-    options: list[str] = field(default_factory=list)  # the command's own flags, as click reads them
+    options: list[str] = field(default_factory=list)  # the command's own flags, to be parsed by click
 
     def recipe(self, command: str) -> Path | None:
-        """The one argument that there may be."""
+        """The recipe, which is the only argument; None without one. Raises RecipeError if there are several."""
         if len(self.arguments) > 1:
             raise RecipeError(
                 f"{command} takes one recipe, but got {len(self.arguments)} words without a flag: {self.arguments}"
@@ -50,7 +50,7 @@ class RecipeCommand(TyperCommand):
         try:
             ctx.obj = parse_words(args, valued, [name for name in own if name not in valued])
         except RecipeError:
-            if not ctx.resilient_parsing:  # completion reads half a command line
+            if not ctx.resilient_parsing:  # completion parses incomplete command lines
                 raise
             ctx.obj = RecipeArguments()
         return super().parse_args(ctx, ctx.obj.options)
@@ -69,7 +69,7 @@ class RecipeCommand(TyperCommand):
 
 
 class TrainCommand(RecipeCommand):
-    """`regard train`, whose help lists every key, with those of the architecture that is named."""
+    """`regard train`, whose help lists every key, including those of the named architecture."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)
@@ -85,7 +85,7 @@ def recipe_arguments(context: Any) -> RecipeArguments:
 
 
 def parse_words(args: Sequence[str], options: Sequence[str], switches: Sequence[str]) -> RecipeArguments:
-    """`--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; everything else is an argument."""
+    """Parse `--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; all else is an argument."""
     arguments, rest = RecipeArguments(), list(args)
     while rest:
         word = rest.pop(0)
@@ -129,7 +129,7 @@ def _value(rest: list[str], name: str) -> str:
     from regard.recipe.read import find_key
 
     if not rest or rest[0].startswith("--"):
-        find_key(name, {})  # an unknown key is the likelier mistake, and is reported
+        find_key(name, {})  # an unknown key is the more likely mistake, and is reported
     return _next(rest, f"--{name}")
 
 
@@ -151,7 +151,7 @@ def is_switch(name: str) -> bool:
 
 
 def key_help(architecture: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Every section with its flags, made of the recipe itself."""
+    """Every section with its flags, generated from the recipe's declaration."""
     import dataclasses
 
     from regard.config import keys_of

@@ -1,4 +1,4 @@
-"""`regard score`: how probable a model finds given translations, by forced decoding."""
+"""`regard score`: the probability of given translations by a model, with forced decoding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def score(
 ) -> None:
     """How probable a model finds given translations.
 
-    Of one pair, token by token; several targets are ranked, best first. Of two files a line for each pair:
+    One pair is scored token by token; several targets are ranked, best first. For two files there is a line per pair:
     log-probability, a tab, perplexity per token. Logarithms are natural; the end of the sentence counts as a token.
 
     \b
@@ -103,7 +103,7 @@ def check_given(
 
 
 def pairs_of(src: Path, tgt: Path) -> Iterator[tuple[str, str]]:
-    """Line by line; an error where one file is longer than the other."""
+    """Yield the pairs line by line; raise if one file is longer than the other."""
     for number, pair in enumerate(zip_longest(read_lines(src), read_lines(tgt))):
         source, target = pair
         if source is None or target is None:
@@ -113,12 +113,12 @@ def pairs_of(src: Path, tgt: Path) -> Iterator[tuple[str, str]]:
 
 
 class NumberedCandidate(NamedTuple):
-    line: int  # of its source, counted from 0
+    line: int  # line of its source, counted from 0
     text: str
 
 
 def read_candidates(path: Path) -> Iterator[NumberedCandidate]:
-    """The lines of an n-best list; what follows the text is not used."""
+    """Yield the lines of an n-best list; fields after the text are ignored."""
     last = 0
     for number, row in enumerate(read_lines(path), start=1):
         line, mark, rest = row.partition("|||")
@@ -134,8 +134,8 @@ def read_candidates(path: Path) -> Iterator[NumberedCandidate]:
 def ranked_candidates(
     translator: Translator, src: Path, candidates: Path, alpha: float, tag: str | None
 ) -> Iterator[tuple[int, list[Likelihood]]]:
-    """The candidates of each source line, the best first."""
-    lines: deque[int] = deque()  # of the candidates that wait for their scores
+    """Yield the candidates of each source line, best first."""
+    lines: deque[int] = deque()  # of the candidates that are not yet scored
 
     def pairs() -> Iterator[tuple[str, str]]:
         sources, source, at = read_lines(src), "", -1
@@ -158,7 +158,7 @@ def ranked_candidates(
 
 @dataclass(frozen=True)
 class ScoreWriter:
-    alpha: float  # of the length penalty, for ranks
+    alpha: float  # of the length penalty, for ranking
     as_json: bool
     tokens: bool
 
@@ -209,7 +209,7 @@ class ScoreWriter:
 
 
 def token_list(one: Likelihood) -> str:
-    """`▁Le:-0.0321 ▁chat:-0.0114 …`"""
+    """The tokens with their scores: `▁Le:-0.0321 ▁chat:-0.0114 …`"""
     return " ".join(f"{t}:{p:.4f}" for t, p in zip(one.tokens, one.token_log_probs, strict=True))
 
 

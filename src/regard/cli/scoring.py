@@ -1,6 +1,6 @@
-"""What `regard bleu` does: read files, score them, and put the parts of the answer together.
+"""The work of `regard bleu`: read files, score them, and join the parts of the output.
 
-Every part knows itself as text, as data and as HTML; the flags decide which of the three is printed.
+Every part can be rendered as text, as data and as HTML; the flags decide which one is printed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from regard.metrics.bleu import Bleu
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of the answer, in its three forms."""
+    """A part of the output, in three forms."""
 
     name: str
     text: str
@@ -31,16 +31,16 @@ class Part:
 
 @dataclass
 class ScoringJob:
-    """What was given, and what has been counted so far."""
+    """The input of `regard bleu`, and the statistics counted so far."""
 
     systems: dict[str, list[str]]  # name → lines
-    streams: list[Stream]  # of references
+    streams: list[Stream]  # reference streams
     metrics: Sequence[Any]
-    digits: int  # after the point
+    digits: int  # after the decimal point
     counted: dict[tuple[str, str], Stats] = field(default_factory=dict)  # (metric, system) → counts
 
     def stats(self, metric: Metric, system: str) -> Stats:
-        """Counted once, then remembered."""
+        """The statistics of a system, counted on first use."""
         key = (metric.name, system)
         if key not in self.counted:
             self.counted[key] = metric.stats(self.systems[system], self.streams)
@@ -54,7 +54,7 @@ class ScoringJob:
 
 
 def metrics(names: Sequence[str], options: Mapping[str, Any]) -> list[Metric]:
-    """The metrics asked for, each once; each takes its own of the options."""
+    """The requested metrics, without repetitions; each takes the options that it has."""
     return [make_metric(name, options) for name in dict.fromkeys(names)]
 
 
@@ -80,7 +80,7 @@ def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequen
 
 
 def read_references(path: Path) -> list[Stream]:
-    """One stream; from a .tsv (also compressed) a stream a column, where an empty cell means no reference."""
+    """Read one stream; a .tsv (also compressed) has one stream per column, and an empty cell means no reference."""
     lines = list(read_lines(path, keep_bom=True))
     if bare_suffixes(path)[-1:] != [".tsv"]:
         return [list(lines)]
@@ -90,7 +90,7 @@ def read_references(path: Path) -> list[Stream]:
 
 
 def lines_beside(path: Path, flag: str, job: ScoringJob) -> list[str]:
-    """A file that goes with the translations line by line."""
+    """Read a file that corresponds to the translations line by line; raise InputError if the lengths differ."""
     lines = list(read_lines(path))
     system, others = next(iter(job.systems.items()))
     if len(lines) != len(others):
@@ -99,7 +99,7 @@ def lines_beside(path: Path, flag: str, job: ScoringJob) -> list[str]:
 
 
 def warn(job: ScoringJob) -> None:
-    """What a score may suffer from, said on standard error."""
+    """Warn on standard error about problems that may affect a score."""
     for system, lines in job.systems.items():
         bleu = [m for m in job.metrics if isinstance(m, Bleu)]
         if bleu and bleu[0].tokenize != "none" and looks_tokenized(lines):
@@ -120,7 +120,7 @@ def warn(job: ScoringJob) -> None:
 
 
 def whole(job: ScoringJob, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
-    """Every system by every metric, with intervals or a paired test if asked for."""
+    """The score of every system by every metric, with intervals or a paired test if requested."""
     from regard.metrics.show.comparison import show_scores
     from regard.metrics.significance import TESTS, ComparedScore, bootstrap
     from regard.metrics.significance import paired as paired_test
@@ -149,7 +149,7 @@ def whole(job: ScoringJob, confidence: bool, paired: str | None, resamples: int 
 
 
 def each_line(job: ScoringJob) -> Part:
-    """One score a line; several metrics or systems stand side by side, with a first line that names them."""
+    """One score per line; several metrics or systems are columns, with a header line."""
     columns = {
         " ".join([*([system] if len(job.systems) > 1 else []), metric.name]): metric.scores(
             job.stats(metric, system).rows

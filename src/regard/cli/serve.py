@@ -1,4 +1,4 @@
-"""`regard serve`: a translator behind HTTP."""
+"""`regard serve`: a translation server over HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from regard.cli.serve_keys import app as keys_app
 from regard.config import keys_of
 from regard.serve.settings import ServeConfig
 
-FLAGS = {"alternatives": "--most-alternatives", "host_names": "--host-name"}  # the others are named as their fields
+FLAGS = {"alternatives": "--most-alternatives", "host_names": "--host-name"}  # others are named after their fields
 METAVARS = {
     "through": "LANGUAGE", "preload": "MODEL", "state": "FOLDER", "host_names": "NAME", "cors": "ORIGIN", "body": "N",
     "document_characters": "N", "document_timeout": "X", "kept_minutes": "X",
@@ -29,7 +29,7 @@ inner.command()(suggestions)
 
 
 class ServeCommand(TyperCommand):
-    """`regard serve`, whose first word may also be a command of its own; a folder of that name is `./keys`."""
+    """`regard serve`, whose first word may also be a subcommand; a model folder of that name is `./keys`."""
 
     @property
     def commands(self) -> dict[str, Any]:
@@ -38,12 +38,12 @@ class ServeCommand(TyperCommand):
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         if args[:1] not in (["keys"], ["suggestions"]):
             return super().make_context(info_name, args, parent, **extra)
-        outer = self.context_class(TyperCommand("serve"), info_name=info_name, parent=parent)  # for the line of usage
+        outer = self.context_class(TyperCommand("serve"), info_name=info_name, parent=parent)  # for the usage line
         return self.commands[args[0]].make_context(args[0], args[1:], outer, **extra)
 
 
 def parameters() -> Iterator[Parameter]:
-    """A field of `ServeConfig` as a parameter that typer reads: the models an argument, the others flags."""
+    """Yield each field of `ServeConfig` as a parameter for typer: the models as an argument, the others as flags."""
     for field in fields(ServeConfig):
         name, kind, default, help = field.name, keys_of(ServeConfig)[field.name], field.default, field.metadata["help"]
         if get_origin(kind) is tuple:

@@ -122,7 +122,7 @@ def suggestions(state: State, as_json: Json = False) -> None:
 
 
 def existing_store(state: Path) -> Store:
-    """The store of a folder that has one: a mistyped name makes no new one."""
+    """Open the store of a folder; raises if it has none, so that a mistyped name does not create a new one."""
     from regard.serve.state.store import FILE, Store
 
     if not (state / FILE).exists():

@@ -1,4 +1,4 @@
-"""`regard translate`: its flags, which of them exclude each other, and how the input is to be translated.
+"""`regard translate`: its flags, the combinations that are not allowed, and the choice of the input mode.
 
 a file of lines or rows, in chunks     translate_files.py
 a document, as a whole                 translate_files.py
@@ -80,7 +80,7 @@ Texts = Annotated[
     ),
 ]
 LANGUAGE_NEEDED = "{flag} {value} goes with the language to translate into; add it, as in --to fr"
-# A flag, the flag that it needs, and the message where that is missing.
+# A flag, the flag that it requires, and the message if that is missing.
 NEEDED = (
     ("--at-word", "--alternatives", "--at-word is of alternatives; add --alternatives 5"),
     ("--from", "--to", LANGUAGE_NEEDED),
@@ -100,7 +100,7 @@ EXCLUDED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--to", ("--model", "--tag"), "--to chooses a model by its languages and {flag} names one; give one of them"),
     ("TEXT", ("--input",), "both texts and --input were given; give one or the other"),
 )
-# Flags for lines of text: a plain text is read as lines with the first ones, and documents refuse all of them.
+# Flags for lines of text: with the first ones a plain text is read as lines, and documents refuse all of them.
 LINE_FLAGS = ("--nbest", "--json", "--alignments", "--attention")
 UNSTREAMED_FLAGS = ("--attention", "--alternatives", "--prefix-file")
 
@@ -198,12 +198,12 @@ def translate(
 
 
 def given_flags(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags that were given, with their values; an empty text is one too."""
+    """The flags that were given, with their values; an empty text counts as given."""
     return {flag: value for flag, value in values.items() if value or value == ""}
 
 
 def check_combinations(given: Mapping[str, Any]) -> None:
-    """Raise InputError for flags that cannot be given together, or that need another one."""
+    """Raise InputError for flags that exclude each other, or that require another one."""
     for flag, needed, message in NEEDED:
         if flag in given and needed not in given:
             raise InputError(message.format(flag=flag, value=given[flag]))
@@ -214,8 +214,8 @@ def check_combinations(given: Mapping[str, Any]) -> None:
 
 
 def document_format(format: str | None, input: Path | None, given: Mapping[str, Any]) -> str | None:
-    """The format of a document; None for lines of text, as which a plain text is read if a flag is for lines. Raises
-    InputError for an unknown format, and for flags that documents do not have."""
+    """The format of a document; None for lines of text, including a plain text if a flag for lines is given. Raises
+    InputError for an unknown format, and for flags that documents do not support."""
     if input is None or input == STDIN:
         if format not in (None, "lines"):
             raise InputError(f"--format {format} is of a file; name it with --input")

@@ -1,4 +1,4 @@
-"""`regard translate --input FILE`: files of any size, in chunks, and documents, as a whole."""
+"""`regard translate --input FILE`: translates files of any size in chunks, and documents as a whole."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from regard.translation.translator import TextTranslator
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-MAX_DOCUMENT_BYTES = 200_000_000  # a document is read as a whole
-MAX_REMARKS = 5  # that are shown
+MAX_DOCUMENT_BYTES = 200_000_000  # maximum size, because a document is read as a whole
+MAX_REMARKS = 5  # maximum remarks that are shown
 NOT_PARSED = "the rules could parse no line, so --rules changed nothing; they know the English of regard corpus"
 
 
 def streamed_format(input: Path | None, out: Path | None, format: str | None) -> str | None:
-    """The format to read in chunks; None for a pipe, and for documents that are read as a whole."""
+    """The format of a file to read in chunks; None for a pipe, and for documents that are read as a whole."""
     if input is None or input == STDIN or not input.is_file():
         return None
     from regard.formats.translate_document import STREAMED
@@ -42,7 +42,7 @@ def streamed_format(input: Path | None, out: Path | None, format: str | None) ->
 
 
 def process_rank() -> tuple[int, int]:
-    """The rank of this process and their number, as torchrun sets them; (0, 1) without it."""
+    """The rank of this process and the number of processes, as set by torchrun; (0, 1) without it."""
     rank, world = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
     return (int(rank), int(world)) if rank.isdecimal() and world.isdecimal() else (0, 1)
 
@@ -93,7 +93,7 @@ def translate_in_chunks(
 
 
 def warn_of_remarks(shown: Sequence[str], more: int) -> None:
-    """Remarks on standard error, one per line, and the number of others."""
+    """Print remarks on standard error, one per line, and the number of remaining ones."""
     for line in shown:
         warn(line)
     if more > 0:
@@ -109,8 +109,8 @@ def translate_document_file(
     columns: Sequence[str],
     doubts: DoubtReport,
 ) -> None:
-    """Translate a document into another of the same format, written when all is translated. `options` are those of
-    `Translator.translate`. Raises InputError for a document that cannot be read or shown."""
+    """Translate a document into another of the same format, which is written when all is translated. `options` are
+    those of `Translator.translate`. Raises InputError for a document that cannot be read or shown."""
     from regard.formats.document import FormatOptions
     from regard.formats.table import checked_format
     from regard.formats.translate_document import translate_document
@@ -143,7 +143,7 @@ def document_texts(input: Path, format: str) -> list[str]:
 
 
 def read_document(path: Path) -> bytes:
-    """The bytes of a file, decompressed by suffix. Raises InputError where it cannot be read or is too large."""
+    """The bytes of a file, decompressed by suffix. Raises InputError if it cannot be read or is too large."""
     from regard.data.compressed import COMPRESSED, DAMAGED
 
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Lines of text, translated and written: one line out per line in, in order; or the alternatives of each."""
+"""Translates and writes lines of text: one output line per input line, in order; or the alternatives of each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from regard.translation.translation import Translation
     from regard.translation.translator import TextTranslator
 
-    # Chunks of texts, and the translator for them.
+    # Chunks of texts, with the translator for each.
     ChunksByTranslator = Sequence[tuple[TextTranslator | TextChain, Iterable[list[str]]]]
 
 
 def read_chunks(texts: list[str] | None, input: Path | None, split: str) -> Iterator[list[str]]:
-    """The texts, or those of a file or of standard input, in chunks; the first is read at once. From a pipe or a
-    terminal, the lines that are available are a chunk. A text is a line, or with `split` "wrapped" a paragraph. Raises
-    InputError where there is no text."""
+    """Yield the texts, or those of a file or of standard input, in chunks; the first is read at once. For a pipe or a
+    terminal, the available lines are a chunk. A text is a line, or with `split` "wrapped" a paragraph. Raises
+    InputError if there is no text."""
     if texts:
         return iter([texts])
     from regard.bulk.chunks import MAX_CHUNK_LINES, paragraphs
@@ -50,19 +50,19 @@ def read_chunks(texts: list[str] | None, input: Path | None, split: str) -> Iter
 
 class LineTranslation:
     """Translates chunks of lines and writes them. `options` are those of `Translator.translate`; `prefix_file` has the
-    beginning of the translation of each line."""
+    prefix of the translation of each line."""
 
     def __init__(
         self, options: dict[str, Any], form: OutputForm, doubts: DoubtReport, attention: bool, prefix_file: Path | None
     ) -> None:
         self.options, self.form, self.doubts, self.attention = options, form, doubts, attention
         self.prefixes = None if prefix_file is None else read_lines(prefix_file)
-        self.done = 0  # lines
-        self.parsed = False  # whether the rules could parse any line
+        self.done = 0  # number of lines
+        self.parsed = False  # whether the rule system could parse any line
         self.without_attention: Bundle | None = None  # a model whose attention cannot be shown
 
     def write(self, out: Path | None, work: ChunksByTranslator) -> None:
-        """Write all translations, then warn and raise InputError for what is known only at the end."""
+        """Write all translations, then warn about, or raise InputError for, problems that are known only at the end."""
         counter = SentenceCounter(out)
 
         def write_all(file: TextIO) -> None:
@@ -72,7 +72,7 @@ class LineTranslation:
                 counter.end()
 
         write_output(out, write_all)
-        if self.without_attention is not None:  # the translations are correct and written
+        if self.without_attention is not None:  # the translations are correct and already written
             from regard.explain.trace import no_attention
 
             raise no_attention(self.without_attention)
@@ -117,7 +117,7 @@ class LineTranslation:
 
 
 def print_attention(bundle: Bundle, translation: Translation) -> None:
-    """The attention weights of each translated sentence, as a grid in the terminal."""
+    """Print the attention weights of each translated sentence as a grid in the terminal."""
     from rich.console import Console
 
     from regard.explain.grid import grid_of
@@ -131,7 +131,7 @@ def print_attention(bundle: Bundle, translation: Translation) -> None:
 
 
 def write_alternatives(out: Path | None, work: ChunksByTranslator, options: Mapping[str, Any], as_json: bool) -> None:
-    """For each text a line for each alternative: probability, word and sentence; an empty line between texts.
+    """Write a line for each alternative of each text: probability, word and sentence; an empty line separates texts.
     `options` are those of `Translator.alternatives`."""
     texts = ((translator, text) for translator, chunks in work for text in chain.from_iterable(chunks))
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from regard.search.steering import RuleSystem
     from regard.translator import Translator, TranslatorChain
 
-# Names of bundled models, applied one after another; none where a text is copied unchanged. None: named by --model.
+# Names of bundled models, applied in a chain; empty if a text is copied unchanged. None: named by --model.
 Models = tuple[str, ...] | None
-MAX_NAMED_TEXTS = 8  # in one warning
-# Flags that a chain of models does not have.
+MAX_NAMED_TEXTS = 8  # maximum texts named in one warning
+# Flags that are not supported for a chain of models.
 ONE_MODEL_FLAGS = (
     "--attention", "--alternatives", "--alignments", "--token-scores", "--nbest", "--prefix", "--prefix-file",
     "--steer", "--rules",
@@ -37,12 +37,12 @@ class TextPart(NamedTuple):
 
     models: Models
     chunks: Iterable[list[str]]
-    choices: Sequence[Choice] = ()  # of each text, or one for all of them
+    choices: Sequence[Choice] = ()  # one per text, or one for all of them
 
 
 def language_choice(to: str | None, source: str | None, through: str | None) -> LanguageChoice | None:
-    """The languages of the flags; None where models are not chosen by languages. Raises InputError for an unknown
-    language, and where source and target are the same."""
+    """The languages given by the flags; None if models are not chosen by languages. Raises InputError for an unknown
+    language, and if source and target are the same."""
     if to is None:
         return None
     from regard.by_language import LanguageChoice
@@ -56,7 +56,7 @@ def language_choice(to: str | None, source: str | None, through: str | None) -> 
 def whole_input(
     languages: LanguageChoice | None, sample: Callable[[], Sequence[str]], chunks: Iterable[list[str]] = ()
 ) -> TextPart:
-    """All of the input as one part. `sample` returns texts from which its language is identified."""
+    """The whole input as one part. `sample` returns texts from which its language is identified."""
     if languages is None:
         return TextPart(None, chunks)
     choice = choose_models(sample() if languages.source is None else (), languages)
@@ -66,7 +66,7 @@ def whole_input(
 def parts_by_language(
     languages: LanguageChoice | None, texts: Sequence[str] | None, chunks: Iterator[list[str]]
 ) -> list[TextPart]:
-    """Texts of the command line by their languages, or lines that are read in chunks as one part."""
+    """Group the texts of the command line by their languages; lines that are read in chunks are one part."""
     if languages is None:
         return [TextPart(None, chunks)]
     if not texts:
@@ -78,7 +78,7 @@ def parts_by_language(
 
 
 def choose_models(texts: Sequence[str], languages: LanguageChoice) -> Choice:
-    """The models for texts in one language. Raises InputError, with the flag that helps, where there is none."""
+    """Choose the models for texts in one language. Raises InputError, naming a flag that helps, if there is none."""
     from regard.bundle.bundled_models import NoDirectionError
     from regard.text.language import language_name
 
@@ -94,7 +94,7 @@ def choose_models(texts: Sequence[str], languages: LanguageChoice) -> Choice:
 
 
 def warn_of_languages(parts: Sequence[TextPart], languages: LanguageChoice | None) -> None:
-    """Name the languages that were identified, in one line; nothing is written for certain English."""
+    """Print the identified languages in one line; nothing is printed for certain English."""
     if languages is None:
         return
     from regard.by_language import source_remark
@@ -127,11 +127,11 @@ def _which_texts(numbers: Sequence[int], total: int) -> str:
 
 
 def check_one_model(parts: Sequence[TextPart], given: Collection[str]) -> None:
-    """Raise InputError where a given flag is of one model, but the languages need two, or none."""
+    """Raise InputError if a given flag supports only one model, but the languages need two, or none."""
     flag = next((flag for flag in ONE_MODEL_FLAGS if flag in given), None)
     for models in (part.models for part in parts if flag and part.models is not None):
         if len(models) > 1:
-            raise InputError(f"{flag} is of one model, but {' and '.join(models)} are two; translate in two steps")
+            raise InputError(f"{flag} needs a single model, but {' and '.join(models)} are two; translate in two steps")
         if not models:
             raise InputError(f"{flag} is of a model, but a text is in the language of --to already; leave it out")
 
@@ -139,8 +139,8 @@ def check_one_model(parts: Sequence[TextPart], given: Collection[str]) -> None:
 def load_models(
     named: Sequence[Path] | None, device: str, engine: str, rules: bool, models: Models, number: int = 0
 ) -> Translator | TranslatorChain:
-    """The translator of process `number`: the `named` models as an ensemble where `models` is None. With several GPUs
-    each process has its own."""
+    """Load the translator of process `number`: the `named` models as an ensemble if `models` is None. With several
+    GPUs each process uses its own."""
     from regard.device import nth_device
     from regard.translator import Translator, TranslatorChain
 
@@ -155,7 +155,7 @@ def load_models(
 
 
 def rule_system() -> RuleSystem:
-    """The grammar of the course as a translator of English."""
-    from regard.course.rules.translate import translate  # here, because the grammar takes a fifth of a second to load
+    """The course's grammar as a translator of English."""
+    from regard.course.rules.translate import translate  # here, because the grammar takes 0.2 s to load
 
     return translate

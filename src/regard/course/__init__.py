@@ -1,1 +1,1 @@
-"""The course: the embedded grammar, the rules, the notes' claims, the labs, positions, the cost of layers, the demo."""
+"""The course: embedded grammar, rule-based translation, the notes' claims, labs, positions, cost of layers, demo."""

@@ -1,6 +1,6 @@
-"""`make demo`: write the embedded corpus, train on it, measure, translate, and show the attention.
+"""`make demo`: writes the embedded corpus, trains on it, measures, translates, and shows the attention.
 
-It uses only what a user's own two files can use too: the same recipe, training, search and BLEU.
+It uses the same recipe, training, search and BLEU as a user's own corpus.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from regard.translation.options import AS_LINES
 from regard.translation.translation import Translation
 from regard.translator import Translator
 
-STEPS = 3000  # four minutes on two quiet cores
+STEPS = 3000  # four minutes on two idle cores
 TIMED = 5  # updates in each measurement before the demo
-OVERHEAD = 1.1  # time of a training step, with data and evaluation, by that of a bare update
-REST = 600  # updates that take as long as everything but training
+OVERHEAD = 1.1  # time of a training step, with data and evaluation, divided by that of an update alone
+REST = 600  # time of everything except training, in updates
 PAIRS = 40_000  # enough for a small model to learn the grammar in minutes
 ALIGNED = 100  # sentences to choose the attention view on, and as many to measure it on
 
 
 def demo_recipe(corpus: Path, steps: int) -> Recipe:
-    """Small batches and many updates: on two cores a small batch costs no more per token, and the model learns more."""
+    """Returns a recipe of many small updates: on two cores they cost no more per token, and the model learns more."""
     return Recipe(
         data=DataConfig(
             src=str(corpus / "train.en"),
@@ -73,9 +73,9 @@ def demo_recipe(corpus: Path, steps: int) -> Recipe:
 
 
 def time_updates() -> tuple[int, float]:
-    """The faster number of threads, one or all, and the seconds of an update with it.
+    """Returns the faster number of threads, one or all, and the seconds per update with it.
 
-    Threads wait for each other, so on a shared core one alone can be faster.
+    Threads wait for each other, so on a shared core a single thread can be faster.
     """
     most = torch.get_num_threads()
     rows = torch.randint(3, 3200, (42, 11)).tolist()
@@ -101,12 +101,12 @@ def time_updates() -> tuple[int, float]:
 
 
 def expected_minutes(steps: int, update_seconds: float) -> float:
-    """How long the whole demo takes, by the time of one update on this machine."""
+    """Estimates the time of the whole demo from the time of one update on this machine."""
     return (OVERHEAD * steps + REST) * update_seconds / 60
 
 
 def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any]:
-    """Run the whole demo in the folder `out`, and return its figures, which are also written to demo.json there."""
+    """Runs the whole demo in the folder `out` and returns its figures, which are also written to demo.json there."""
     console, began = Console(highlight=False), time.monotonic()
     home = out or free_folder(Path("runs/demo"))
     if home.exists() and any(home.iterdir()):
@@ -161,7 +161,7 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
 
 
 def right_pairs(pairs: Sequence[MinimalPair], found: Sequence[Translation]) -> list[MinimalPair]:
-    """The minimal pairs in which both translations have their own word and not the other's."""
+    """Returns the minimal pairs in which each translation has its own word and not the other's."""
     return [
         p
         for p in pairs
@@ -224,7 +224,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     view = choice.view
     measured = {"layer": view.layer, "head": view.head, "row": view.row, "aer": aer, "on": "the embedded corpus"}
     translator.bundle.card["attention_view"] = measured
-    translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` looks through it too
+    translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` uses this view too
     for source, _ in NOTES_EXAMPLES[:1] + NOTES_EXAMPLES[2:4]:
         translation = translator.translate([source], **AS_LINES)[0]
         seen = view_attention(translator.bundle, source, translation.candidates[0].ids)

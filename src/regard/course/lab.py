@@ -39,19 +39,19 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class LabOutcome:
-    """How well a model does on some pairs."""
+    """The quality of a model's choices on some pairs."""
 
     pairs_right: float  # share of pairs whose two translations both have their own word and not the other's
     sentences_right: float
     preferred: float  # share of sentences where P(right) > P(wrong)
     margin: float  # mean of log P(right) − log P(wrong), nats
     p_right: float  # mean of P(right) / (P(right) + P(wrong))
-    elsewhere: float  # nats per token of the reference outside the choice: whether a cut hurts everything else too
+    elsewhere: float  # nats per reference token outside the choice: shows whether a cut hurts everything else too
 
 
 @dataclass(frozen=True)
 class HeadAttention:
-    """What the ambiguous word attends to through one head: shares of its row, averaged over the sentences."""
+    """The attention of the ambiguous word in one head: shares of its row, averaged over the sentences."""
 
     head: Head
     means: float  # to its antecedent (pronoun), or to the words that decide its sense (polysemy)
@@ -61,7 +61,7 @@ class HeadAttention:
 
     @property
     def lean(self) -> float:
-        """Attention to what decides, minus attention to the rest."""
+        """Attention to the antecedent or deciding words, minus attention to the others."""
         return self.means - self.others
 
 
@@ -89,11 +89,11 @@ class Lab:
     random: tuple[HeadCut, ...]
 
     def apart(self) -> tuple[HeadCut, ...]:
-        """The random draws that hold none of the heads chosen by effect."""
+        """Returns the random draws that contain none of the heads chosen by effect."""
         return tuple(cut for cut in self.random if not set(cut.heads) & set(self.by_effect.heads))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; heads as they are printed."""
+        """Returns the figures as JSON values; heads are named as they are printed."""
 
         def plain(cut: HeadCut) -> dict[str, Any]:
             return {"heads": [str(head) for head in cut.heads], **asdict(cut.outcome)}
@@ -124,8 +124,8 @@ def run_lab(
     how: Ablation | None = None,
     tell: Tell = lambda line: None,
 ) -> Lab:
-    """Heads are chosen on `chosen` and measured on `measured` (see `minimal_pairs.all_pairs`). `count` heads are cut
-    together, and `draws` random sets of the same size."""
+    """Runs a lab. Heads are chosen on the pairs `chosen` and measured on `measured` (see `minimal_pairs.all_pairs`);
+    `count` heads are cut together, and `draws` random sets of the same size."""
     heads = heads_of(bundle.model)
     if not heads:
         raise InputError("a lab needs heads to cut, but this model has none; use a Transformer or rnn-attention")
@@ -169,7 +169,7 @@ def sentences_of(pairs: Sequence[LabPair]) -> list[LabSentence]:
 
 
 def outcome(bundle: Bundle, pairs: Sequence[LabPair]) -> LabOutcome:
-    """Translate and force both sentences of every pair, and measure how often the choice is right."""
+    """Translates and force-decodes both sentences of every pair, and measures how often the choice is right."""
     sentences = sentences_of(pairs)
     found = Translator(bundle).translate([one.source for one in sentences], beam=1, **AS_LINES)
     right = np.array([has_word(t.text, one.word, one.other) for t, one in zip(found, sentences, strict=True)])
@@ -190,7 +190,7 @@ def has_word(text: str, wanted: str, unwanted: str) -> bool:
 
 
 def margins(bundle: Bundle, pairs: Sequence[LabPair]) -> NDArray[np.float64]:
-    """log P(right) − log P(wrong) of every sentence, each after the same words; (2 × pairs,)"""
+    """Returns log P(right) − log P(wrong) of every sentence, both after the same prefix; (2 × pairs,)."""
     sentences, tokenizer = sentences_of(pairs), bundle.tokenizer
     sources = tokenizer.encode_source([sentence.source for sentence in sentences])
     choices = [choice(tokenizer, sentence) for sentence in sentences]
@@ -205,7 +205,7 @@ def margins(bundle: Bundle, pairs: Sequence[LabPair]) -> NDArray[np.float64]:
 
 
 class ForcedChoice(NamedTuple):
-    """Both translations in ids up to the end of the choice, and where they begin to differ."""
+    """The ids of both translations up to the end of the choice, and the position where they begin to differ."""
 
     right: list[int]
     wrong: list[int]
@@ -213,13 +213,13 @@ class ForcedChoice(NamedTuple):
 
 
 def choice(tokenizer: Tokenizer, sentence: LabSentence) -> ForcedChoice:
-    """The forced targets of a sentence."""
+    """Encodes the two forced targets of a sentence."""
     right, wrong = tokenizer.encode_target([sentence.before + sentence.right, sentence.before + sentence.wrong])
     return ForcedChoice(right, wrong, next(t for t, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b))
 
 
 def elsewhere(bundle: Bundle, sentences: Sequence[LabSentence]) -> float:
-    """Mean log p of the references' tokens that are not the choice."""
+    """Returns the mean log p of the reference tokens outside the choice."""
     tokenizer = bundle.tokenizer
     sources = tokenizer.encode_source([sentence.source for sentence in sentences])
     targets = tokenizer.encode_target([sentence.target for sentence in sentences])
@@ -233,8 +233,8 @@ def elsewhere(bundle: Bundle, sentences: Sequence[LabSentence]) -> float:
 
 
 def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Head]) -> list[HeadAttention]:
-    """Each head's mean over the sentences. A decoder head is left out where the words in question come later in French,
-    so that it cannot attend to them yet."""
+    """Returns each head's mean over the sentences. A decoder head is left out where the words in question come later in
+    French, because it cannot attend to them yet."""
     sums: dict[Head, list[NDArray[np.float64]]] = {head: [] for head in heads}
     sentences = sentences_of(pairs)
     targets = bundle.tokenizer.encode_target([sentence.target for sentence in sentences])
@@ -249,7 +249,7 @@ def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Hea
 
 
 def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDArray[np.float64] | None:
-    """(means, others, decides, itself) of one sentence through one head."""
+    """Returns the shares (means, others, decides, itself) of one head in one sentence."""
     weights = captured.in_words(View(head.layer, head.head), head.kind).weights  # (queries, keys), both words
     places = [sentence.means, sentence.others, sentence.decides, (sentence.ambiguous,)]
     if head.kind == "decoder":  # its keys are French words, and only earlier ones
@@ -265,11 +265,11 @@ def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDAr
 # -------------------------------------------------------------------------------- text
 
 
-MOST_HEADS = 8  # listed
+MOST_HEADS = 8  # maximum heads listed
 
 
 def lab_output(lab: Lab) -> Output:
-    """The lab in every format that `regard explain lab` writes."""
+    """Returns the lab in every format that `regard explain lab` writes."""
     return Output(text=lambda: lab_text(lab), data=lab.as_dict)
 
 

@@ -36,7 +36,7 @@ class LabSentence:
     other: str  # … and this must not
     before: str  # its translation up to the choice
     right: str  # the choice
-    wrong: str  # and the other sentence's
+    wrong: str  # the other sentence's choice
     ambiguous: int  # the ambiguous source word: "it", "nail"
     resolved: int  # the target word that resolves it: "il", "clou"
     means: tuple[int, ...]  # source words: the antecedent of "it", or the words that decide the sense
@@ -55,8 +55,8 @@ class LabPair:
 
 
 def all_pairs(kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE) -> tuple[list[LabPair], list[LabPair]]:
-    """The pairs of dev, to choose heads on, and those of test and compositional, to measure on. `size` is that of the
-    corpus whose training text excludes the pairs; `limit` is the maximum of each list."""
+    """Returns the pairs of dev, to choose heads on, and those of test and compositional, to measure on. `size` is that
+    of the corpus whose training text excludes the pairs; `limit` is the maximum length of each list."""
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; there are {" and ".join(LABS)}')
     splits = generate(size)
@@ -83,7 +83,7 @@ def all_pairs(kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE)
 def make_sentence(
     kind: LabKind, own: Example, partner: Example, word: str, other: str, of_subject: bool
 ) -> LabSentence:
-    """A sentence of a pair with the places of its words; `own` is its example, `partner` the other's."""
+    """Makes a sentence of a pair with its word indices; `own` is its example, `partner` that of the other sentence."""
     source, target = [w.lower() for w in split_words(own.src)], [w.lower() for w in split_words(own.tgt)]
     partner_words = [w.lower() for w in split_words(partner.src)]
     decides = differing(source, partner_words)
@@ -110,7 +110,7 @@ def make_sentence(
 
 
 def differing(words: Sequence[str], others: Sequence[str]) -> tuple[int, ...]:
-    """Indices of the words that differ from the other sentence: what is left between the shared prefix and suffix.
+    """Returns the indices of the words that differ from the other sentence: those between shared prefix and suffix.
 
     >>> differing("the nail of the wall was old".split(), "the nail of the queen was old".split())
     (4,)
@@ -122,7 +122,7 @@ def differing(words: Sequence[str], others: Sequence[str]) -> tuple[int, ...]:
 
 
 def phrase_start(words: Sequence[str], noun: int) -> int:
-    """Where the phrase of a noun begins: at its determiner, or at a "de" or "à" before it, which may contract.
+    """Returns the start of a noun's phrase: its determiner, or a "de" or "à" before that, which may contract.
 
     >>> phrase_start("il cherche de l' ongle".split(), 4), phrase_start("il cherche le vieux clou".split(), 4)
     (2, 2)
@@ -134,7 +134,7 @@ def phrase_start(words: Sequence[str], noun: int) -> int:
 
 
 def _cut(text: str, first: int, last: int) -> tuple[str, str]:
-    """A text before its word `first`, and from there to the end of its word `last`."""
+    """Returns the text before word `first`, and the text from there to the end of word `last`."""
     spans = word_spans(text)
     return text[: spans[first][0]], text[spans[first][0] : spans[last][1]]
 

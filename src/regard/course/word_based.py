@@ -11,8 +11,8 @@ nothing. The language model is Kneser and Ney's (1995) of order two, interpolate
     p(w | v) = max(c(vw) − D, 0) / c(v) + D · |{w': c(vw') > 0}| / c(v) · q(w)
     q(w)     = (|{v: c(vw) > 0}| + 1) / (all distinct bigrams + vocabulary + 1)    an unseen word has the + 1 alone
 
-Only the last word matters to what follows, so of two partial translations that end alike the better one is kept: with
-a wide enough beam the search is exact. Words are compared without case; unknown ones are copied.
+The rest of a translation depends only on the last word, so of two hypotheses with the same last word the better one is
+kept: with a wide enough beam the search is exact. Words are compared without case; unknown ones are copied.
 
 What it does not do: move a word, turn one word into two ("didn't" cannot become "ne … pas"), agree, or inflect.
 """
@@ -44,7 +44,7 @@ _FORMAT = "regard word-based translator, 1"
 
 @dataclass(frozen=True)
 class WordBasedConfig:
-    """How a word-based translator chooses words."""
+    """Settings of a word-based translator."""
 
     options: int = key(8, "how many translations of a word are tried")
     drop: float = key(0.5, "a word may be left out if at least this share of its uses had no translation")
@@ -65,11 +65,11 @@ class WordBasedConfig:
 class Bigrams:
     """A language model: the counts of pairs of words. A sentence begins and ends with NOTHING."""
 
-    counts: Mapping[str, Mapping[str, int]]  # first word → second word → how often
+    counts: Mapping[str, Mapping[str, int]]  # first word → second word → count
 
     @classmethod
     def count(cls, lines: Iterable[Sequence[str]]) -> Bigrams:
-        """From the words of each line."""
+        """Counts the bigrams of lines of words."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for line in lines:
             for first, second in zip([NOTHING, *line], [*line, NOTHING], strict=True):
@@ -78,7 +78,7 @@ class Bigrams:
 
     @cached_property
     def _before(self) -> Counter[str]:
-        """After how many different words each word stands."""
+        """The number of different words before each word."""
         return Counter(second for seconds in self.counts.values() for second in seconds)
 
     @cached_property
@@ -91,11 +91,11 @@ class Bigrams:
 
     @property
     def words(self) -> list[str]:
-        """All that can follow, NOTHING (the end) among them."""
+        """All words that can follow another, including NOTHING (the end)."""
         return list(self._before)
 
     def probability(self, word: str, after: str) -> float:
-        """p(word | the word before it)."""
+        """Returns p(word | after), where `after` is the preceding word."""
         known = (self._before[word] + 1) / (self._distinct + len(self._before) + 1)
         total = self._totals.get(after, 0)
         if not total:
@@ -110,15 +110,15 @@ class Bigrams:
 
 @dataclass(frozen=True)
 class Orthography:
-    """How the words of a language are written: capitals, and marks without a space before or after them."""
+    """How the words of a language are written: capitals, and marks without a space before or after."""
 
-    spelling: Mapping[str, str]  # of words that are not written small inside a sentence: paul → Paul
+    spelling: Mapping[str, str]  # of words that are not lower case inside a sentence: paul → Paul
     after: frozenset[str]  # written without a space before it: . ,
     before: frozenset[str]  # written without a space after it: l' (
 
     @classmethod
     def learn(cls, lines: Iterable[str]) -> Orthography:
-        """From the lines of a text."""
+        """Learns the orthography of a text from its lines."""
         forms: dict[str, Counter[str]] = defaultdict(Counter)
         leans: dict[str, Counter[str]] = {"after": Counter(), "before": Counter()}  # + 1 without a space, − 1 with one
         for line in lines:
@@ -139,7 +139,7 @@ class Orthography:
         )
 
     def write(self, words: Sequence[str], capital: bool) -> str:
-        """Words as a line of text."""
+        """Joins words to a line of text."""
         text, last = "", ""
         for word in words:
             space = " " if text and word not in self.after and last not in self.before else ""
@@ -167,7 +167,7 @@ class WordBased:
         config: WordBasedConfig | None = None,
         aligner: hmm.HmmConfig | None = None,
     ) -> WordBased:
-        """From (source, target) lines, which are read three times. Pairs with an empty side are left out."""
+        """Trains on (source, target) lines, which are read three times. Pairs with an empty side are left out."""
         if iter(pairs) is pairs:
             raise InputError("pairs must be read several times, but an iterator was given; give a list")
         config = config or WordBasedConfig()
@@ -181,7 +181,7 @@ class WordBased:
         )
 
     def translate(self, lines: Iterable[str]) -> list[str]:
-        """A translation of each line."""
+        """Translates each line."""
         return [self.translate_line(line) for line in lines]
 
     def translate_line(self, line: str) -> str:
@@ -195,7 +195,7 @@ class WordBased:
         return self.lexicon.get(word.casefold(), [(word, 1.0)])
 
     def save(self, path: str | Path) -> None:
-        """JSON, compressed where the name ends in .gz. Equal translators give equal bytes."""
+        """Writes JSON, compressed if the name ends in .gz. Equal translators give equal bytes."""
         stored = {
             "format": _FORMAT,
             "config": asdict(self.config),
@@ -212,7 +212,7 @@ class WordBased:
 
     @classmethod
     def load(cls, path: str | Path) -> WordBased:
-        """A saved translator; InputError if the file is missing or another one."""
+        """Reads a saved translator; raises InputError if the file is missing or is not one."""
         try:
             data = Path(path).read_bytes()
         except OSError as problem:
@@ -232,7 +232,7 @@ class WordBased:
 
 
 def search(options: Sequence[Sequence[tuple[str, float]]], language: Bigrams, weight: float, beam: int) -> list[str]:
-    """The best words, one or none from each list of options."""
+    """Finds the best words by beam search, one or none from each list of options."""
     kept: dict[str, tuple[float, tuple[str, ...]]] = {NOTHING: (0.0, ())}  # by last word: score, words
     for choices in options:
         longer: dict[str, tuple[float, tuple[str, ...]]] = {}

@@ -1,7 +1,7 @@
 """Batches of pairs of similar lengths within a token budget, planned from lengths alone.
 
 A plan is a pure function of (lengths, budget, seed, epoch, rank, world size); a position in it is two numbers. No batch
-exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get the same number of batches. A large
+exceeds the budget, every pair occurs once per epoch over all ranks, and all ranks get equally many batches. A large
 corpus is planned segment by segment (`order.py`). The tokens are in `encode.py`.
 """
 
@@ -36,7 +36,7 @@ def plan_epoch(
     world_size: int = 1,
     segment: int = 0,
 ) -> list[Ints]:
-    """The batches of one rank in one epoch, or in one segment of it, as arrays of pair numbers."""
+    """Returns the batches of one rank in one epoch, or in one segment of it, as arrays of pair numbers."""
     _check_longest(int(max(src_lengths.max(), tgt_lengths.max())), batch_tokens)
     rng = np.random.default_rng([seed, epoch, segment] if segment else [seed, epoch])
     order = _by_length(src_lengths, tgt_lengths, rng)
@@ -54,9 +54,9 @@ def _check_longest(longest: int, batch_tokens: int) -> None:
 
 
 def _by_length(src_lengths: Ints, tgt_lengths: Ints, rng: np.random.Generator) -> Ints:
-    """An order in which neighbours have similar lengths: bands of similar target lengths, within each band by source
-    length, rising in one band and falling in the next. The band borders and the order among equals are random, so that
-    every epoch has different batches.
+    """Returns an order in which neighbours have similar lengths: bands of similar target lengths, each sorted by source
+    length, alternately ascending and descending. The band borders and the order among equals are random, so that every
+    epoch has different batches.
     """
     band = np.floor(np.log(tgt_lengths) / np.log(BAND) + rng.random()).astype(np.int64)
     alternating = np.where(band % 2, src_lengths, -src_lengths)
@@ -64,7 +64,7 @@ def _by_length(src_lengths: Ints, tgt_lengths: Ints, rng: np.random.Generator) -
 
 
 def _cut(order: Ints, src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """Take pairs in order as long as both padded sides fit the budget."""
+    """Cuts the order into batches, each as long as both padded sides fit the budget."""
     widest = np.maximum(src_lengths, tgt_lengths)[order]
     batches, at = [], 0
     while at < len(order):
@@ -77,7 +77,7 @@ def _cut(order: Ints, src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -
 
 
 def _even(batches: list[Ints], world_size: int) -> list[Ints]:
-    """Halve the largest batches until their number is a multiple of `world_size`."""
+    """Halves the largest batches until their number is a multiple of `world_size`."""
     batches = list(batches)
     while len(batches) % world_size:
         largest = max(range(len(batches)), key=lambda i: len(batches[i]))
@@ -118,7 +118,7 @@ class EpochBatches(ABC):
 
     @abstractmethod
     def _open(self) -> None:
-        """Open the corpus of the current epoch."""
+        """Opens the corpus of the current epoch."""
 
     @abstractmethod
     def __next__(self) -> FlatBatch: ...
@@ -127,7 +127,7 @@ class EpochBatches(ABC):
         return self
 
     def state(self) -> dict[str, int]:
-        """The position: new batches of the same corpus with this state yield the same next batch."""
+        """Returns the position: a new stream over the same corpus with this state yields the same next batch."""
         return {"epoch": self.epoch, "index": self.index, "width": self.width}
 
 
@@ -150,11 +150,11 @@ class Batches(EpochBatches):
 
     @property
     def per_epoch(self) -> int:
-        """Batches of this rank in the current epoch; an estimate if it has several segments."""
+        """The number of batches of this rank in the current epoch; an estimate if it has several segments."""
         return round(len(self._plan) * len(self.corpus) / len(self._pairs))
 
     def largest(self) -> FlatBatch:
-        """The batch of this segment with the most positions, padding included; the position does not change."""
+        """Returns the batch of this segment with the most positions, padding included; the position is unchanged."""
         src, tgt = self.corpus.lengths_of(self._pairs)
         rows = max(self._plan, key=lambda rows: len(rows) * int(src[rows].max() + tgt[rows].max()))
         return self.corpus.gather(self._pairs[rows])

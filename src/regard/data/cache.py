@@ -1,7 +1,7 @@
 """The cache of encoded corpora (`encode.py`), learnt vocabularies and known words.
 
-They are pure functions of the text and the settings, so a cached one equals a new one. One that cannot be read is
-learnt again; if nothing can be written, nothing is cached.
+They are pure functions of the text and the settings, so a cached entry equals a new one. An entry that cannot be read
+is learnt again; if the cache cannot be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ T = TypeVar("T")
 
 
 def cache_folder(config: DataConfig) -> Path:
-    """data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
+    """Returns data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
     return Path(config.cache).expanduser() if config.cache else user_cache()
 
 
 def cached_known_words(
     data: DataConfig, fingerprint: str, language: str, learn: Callable[[], KnownWords]
 ) -> KnownWords:
-    """The words of the text with this fingerprint, from the cache or learnt now."""
+    """Returns the words of the text with this fingerprint, from the cache or newly learnt."""
     path = _entry(data, (FIRST_LINE, fingerprint, language), "words.txt")
     return _cached(path, KnownWords.load, learn, lambda known: known.save(path))
 
 
 def cached_tokenizer(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:
-    """The vocabulary of the text with this fingerprint, from the cache or learnt now."""
+    """Returns the vocabulary of the text with this fingerprint, from the cache or newly learnt."""
     settings = (FORMAT, tokenizers.__version__, fingerprint, dataclasses.astuple(text))
     path = _entry(data, settings, "tokenizer.json")
     return _cached(path, Tokenizer.load, learn, lambda tokenizer: write_atomically(path, tokenizer.save))

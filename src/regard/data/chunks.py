@@ -1,10 +1,10 @@
-"""From the texts of a chunk of pairs to ids, in this process or in several.
+"""Encodes the texts of chunks of pairs as ids, in one process or in several.
 
     read_pairs ─ chunks ─ Filters.texts ─▶ TextChunk ─ ChunkEncoder ─▶ EncodedChunk ─▶ files of `encode.py`
 
-What becomes of a chunk depends on its texts, its place in the corpus and the seed alone, so that any number of
-processes gives the same ids. Everything that depends on other chunks (duplicates, counts, offsets) is done by the
-process that reads and writes, which takes a few microseconds a pair.
+The result of a chunk depends only on its texts, its place in the corpus and the seed, so that any number of processes
+gives the same ids. Everything that depends on other chunks (duplicates, counts, offsets) is done by the process that
+reads and writes, which takes a few microseconds per pair.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from regard.data.transforms import joined, transformed
 from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool, usable_cores
 
-FEW = 5  # chunks; fewer are encoded before other processes have started
+FEW = 5  # fewer chunks are encoded faster than other processes could start
 ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 Item = TypeVar("Item")
@@ -38,7 +38,7 @@ EncodedPair = tuple[int, list[int], list[int]]  # pair number, source ids, targe
 
 @dataclass(frozen=True)
 class TextChunk:
-    """What the filters left of some neighbouring pairs."""
+    """The pairs among some consecutive ones that passed the filters."""
 
     first: int  # the number of the first pair that was read
     end: int  # the number after the last
@@ -52,7 +52,7 @@ class TextChunk:
         return f"pairs {self.first + 1:,} to {self.end:,}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Sent to another process as a few long strings, which is faster than many short ones."""
+        """Pickles the texts as a few long strings, which is faster than many short ones."""
         numbers = np.fromiter((number for number, _, _ in self.texts), np.int64, len(self.texts))
         src, tgt = _joined_texts([s for _, s, _ in self.texts]), _joined_texts([t for _, _, t in self.texts])
         return _received, (self.first, self.end, numbers, src, tgt)
@@ -68,7 +68,7 @@ def _received(first: int, end: int, numbers: Ints, *sides: tuple[str, Ints]) -> 
 
 
 class EncodedSide(NamedTuple):
-    ids: NDArray[Any]  # of all rows, one after another
+    ids: NDArray[Any]  # of all rows, concatenated
     lengths: Ints
 
 
@@ -87,7 +87,7 @@ class ChunkRandom(NamedTuple):
     """The random generators of a chunk, by the number of its first pair."""
 
     seed: int
-    epoch: int | None  # none: nothing changes with it
+    epoch: int | None  # None: nothing depends on the epoch
 
     def of_epoch(self, number: int) -> random.Random | None:
         return None if self.epoch is None else random.Random(f"{self.seed} {self.epoch} {number}")
@@ -98,7 +98,7 @@ class ChunkRandom(NamedTuple):
 
 @dataclass(frozen=True)
 class ChunkEncoder:
-    """All that is done to the texts of a chunk after they were filtered."""
+    """Encodes the filtered texts of a chunk, with transforms, slots and tag."""
 
     tokenizer: Tokenizer
     config: DataConfig
@@ -133,8 +133,8 @@ class ChunkEncoder:
 
 
 def _joined_pairs(kept: list[EncodedPair], config: DataConfig, rng: random.Random, tag: int) -> list[EncodedPair]:
-    """Some neighbouring pairs as one example. The first `tag` ids of the second source, its tag, are left out. The ids
-    of two texts, concatenated, are those of the two texts with a space between."""
+    """Joins some neighbouring pairs to one example. The first `tag` ids of the second source, its tag, are left out.
+    The concatenated ids of two texts are those of the texts joined by a space."""
     lengths = [(len(src), len(tgt)) for _, src, tgt in kept]
     examples: list[EncodedPair] = []
     for first, *second in joined(lengths, config.join_pairs, config.max_length, rng):
@@ -146,7 +146,7 @@ def _joined_pairs(kept: list[EncodedPair], config: DataConfig, rng: random.Rando
 
 
 def in_chunks(rows: Iterable[Texts], most: int, most_characters: int) -> Iterator[list[Texts]]:
-    """Rows of texts, at most `most` at a time, fewer where texts are very long."""
+    """Groups rows of texts, at most `most` at a time, fewer where texts are very long."""
     chunk, characters = list[Texts](), 0
     for row in rows:
         chunk.append(row)
@@ -161,7 +161,7 @@ def in_chunks(rows: Iterable[Texts], most: int, most_characters: int) -> Iterato
 def in_parallel(
     make_work: Callable[[int, Report], Callable[[Item], Result]], items: Iterable[Item], processes: int, few: int
 ) -> Generator[tuple[Item, Result]]:
-    """Each item with its result, in order; in this process alone for one process, or fewer than `few` items."""
+    """Yields each item with its result, in order. One process, or fewer than `few` items, need no other process."""
     stream = iter(items)
     first = list(islice(stream, few))
     if processes == 1 or len(first) < few:
@@ -173,7 +173,7 @@ def in_parallel(
 
 
 def encoded_chunks(encode: ChunkEncoder, chunks: Iterable[TextChunk]) -> Generator[tuple[TextChunk, EncodedChunk]]:
-    """The chunks in their order, each with its ids, on as many cores as this process may use."""
+    """Yields the chunks in order, each with its ids, encoded on all cores that this process may use."""
     return in_parallel(partial(_work, encode), chunks, usable_cores(), FEW)
 
 

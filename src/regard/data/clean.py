@@ -1,12 +1,12 @@
-"""From pairs as they come to clean pairs: rules for each row, then duplicates, unequal lengths and loose translations.
+"""Cleans a parallel corpus: rules for each row, then duplicates, unequal lengths and loose translations.
 
     rows ─ rules of a row, on all cores (`clean_rules.py`) ─ duplicates ─▶ a temporary file
          ─ lengths, by the corpus' own mean and deviation (Gale and Church 1993)
          ─ looseness, by an aligner that learns from a sample of what is left, on all cores ─▶ OUT/train.*
 
-The result does not depend on the number of processes. Memory holds some twenty bytes a row, a chunk for each process,
-and what the aligner learnt. OUT is made aside and renamed when it is complete. Texts are not changed, but for line
-breaks inside them and space around them.
+The result does not depend on the number of processes. Memory holds some twenty bytes per row, a chunk for each process,
+and the tables of the aligner. OUT is written under a temporary name and renamed when it is complete. Texts are not
+changed, except for line breaks inside them and space around them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Progress = Callable[[str, int, int], None]  # stage, rows done, rows kept of the
 
 
 class Scorer(Protocol):
-    """What an aligner learnt: how well the words of sentences translate each other; NaN where it cannot tell."""
+    """Scores how well the words of sentence pairs translate each other; NaN for pairs that cannot be scored."""
 
     def scores(self, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> Floats: ...
 
@@ -72,10 +72,10 @@ def clean(
     workers: int | None = None,
     progress: Progress = lambda stage, done, kept: None,
 ) -> CleanReport:
-    """Clean rows into the new folder `out`, as train.LANGUAGE for each side (train.src and train.tgt where no language
-    is known), with report.json. `read` returns the rows, each time it is called. `learn` makes the scorer of looseness
-    from pairs of words (`align.looseness.learn_association`); without it, and for one language, looseness is not
-    judged.
+    """Writes the clean rows to the new folder `out`, as train.LANGUAGE for each side (train.src and train.tgt where no
+    language is known), with report.json. `read` returns the rows, each time it is called. `learn` makes the scorer of
+    looseness from pairs of words (`align.looseness.learn_association`); without it, and for a single language,
+    looseness is not checked.
     """
     check_free(out)
     names = file_names(languages)
@@ -118,7 +118,7 @@ def file_names(languages: Sequence[str | None]) -> list[str]:
 
 
 def learn_languages(rows: Iterable[Row], config: CleanConfig, languages: Sequence[str | None]) -> LineLanguage | None:
-    """None where no side's language is known or none is to be checked."""
+    """Learns to check languages from rows; None if no side's language is known or none is to be checked."""
     if not config.check_language or None in languages:
         return None
     sides = list(zip(*islice(rows, SAMPLE), strict=True)) or [() for _ in languages]
@@ -131,7 +131,7 @@ def learn_languages(rows: Iterable[Row], config: CleanConfig, languages: Sequenc
 def _judge_rows(
     rows: Iterable[Row], rules: Rules, passed: list[Path], report: CleanReport, processes: int, progress: Progress
 ) -> list[array[int]]:
-    """Write the rows that break no rule; returns the characters of each, by side."""
+    """Writes the rows that break no rule; returns the number of characters of each, by side."""
     seen, characters = SeenHashes(), [array("i") for _ in passed]
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in passed]
@@ -158,7 +158,7 @@ def _judging(rules: Rules, number: int, report: Report) -> Callable[[RowChunk], 
 
 
 def chunks(rows: Iterable[Row]) -> Iterator[RowChunk]:
-    """Some thousand rows at a time, fewer where lines are very long; each text is one line."""
+    """Groups rows, some thousand at a time, fewer where lines are very long; each text is made one line."""
     first = 0
     for some in in_chunks((tuple(map(_one_line, row)) for row in rows), CHUNK, CHUNK_CHARACTERS):
         yield RowChunk(first, some)
@@ -231,10 +231,10 @@ def _scoring(scorer: Scorer | None, number: int, report: Report) -> Callable[[Ro
 def length_deviations(
     source: NDArray[np.float64], target: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float, float]:
-    """How many deviations each pair's lengths are from the corpus' ratio; the ratio c; the deviation s of a character.
+    """Returns each pair's deviation from the corpus' length ratio, the ratio c, and the deviation s of a character.
 
-    A character of the source makes c of the target, each with variance s², independently, so a target of mean length m
-    deviates by s √m (Gale and Church 1993). s is estimated by the median, which outliers do not move.
+    A source character gives c target characters, with variance s², independently, so a target of mean length m deviates
+    by s √m (Gale and Church 1993). s is estimated by the median, which is robust to outliers.
 
     >>> z, ratio, _ = length_deviations(np.array([10.0, 20, 30, 40]), np.array([11.0, 19, 31, 100]))
     >>> z.argmax().item()
@@ -254,7 +254,7 @@ def _lines(paths: Sequence[Path]) -> Iterator[Row]:
 
 
 def _sample(rows: Iterator[Row], left_out: NDArray[np.bool_]) -> Iterator[tuple[list[str], list[str]]]:
-    """The words of LEARN_FROM rows, evenly spread."""
+    """Yields the words of LEARN_FROM rows, evenly spread."""
     total, number = int((~left_out).sum()), 0
     for row, out in zip(rows, left_out.tolist(), strict=True):
         if out:

@@ -1,4 +1,4 @@
-"""What cleaning a corpus dropped: counts by rule, a few examples of each, and the figures that thresholds went by."""
+"""The report of cleaning a corpus: counts by rule, a few examples of each, and the statistics behind thresholds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTILES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True, order=True)
 class CleanExample:
-    """A row, ordered by what it was chosen by: the greatest first in a heap that keeps the least."""
+    """A row with the negated key it was chosen by, so that a heap keeps the rows with the smallest keys."""
 
     order: float
     row: Row = field(compare=False)
@@ -30,7 +30,7 @@ class CleanExample:
 
 @dataclass
 class Examples:
-    """The few rows of the least order: with a hash as the order, a random sample that is the same in every run."""
+    """The few rows with the smallest keys: with a hash as the key, a random sample that is the same in every run."""
 
     most: int
     kept: list[CleanExample] = field(default_factory=list)
@@ -51,14 +51,14 @@ class CleanReport:
 
     config: CleanConfig
     languages: tuple[str | None, ...]
-    show: int  # examples of each rule
-    held_out: int = 0  # different sentences
+    show: int  # number of examples of each rule
+    held_out: int = 0  # number of distinct sentences
     read: int = 0
     kept: int = 0
     dropped: dict[Rule, int] = field(default_factory=dict)
     examples: dict[Rule, Examples] = field(default_factory=dict)
-    doubtful: Examples = field(default_factory=lambda: Examples(0))  # kept, with the least scores
-    sample: Examples = field(default_factory=lambda: Examples(0))  # kept, at random
+    doubtful: Examples = field(default_factory=lambda: Examples(0))  # kept rows with the lowest scores
+    sample: Examples = field(default_factory=lambda: Examples(0))  # a random sample of the kept rows
     figures: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class CleanReport:
         return self.examples[rule].to_list() if rule in self.examples else []
 
     def table(self) -> Table:
-        """What each rule dropped, in the order in which they are tried; a row counts once."""
+        """Returns the number of rows that each rule dropped, in the order of the rules; a row is counted once."""
         left = self.read
         rows = [["read", f"{left:,}", "", ""]]
         for rule, count in self._rows():
@@ -109,7 +109,7 @@ class CleanReport:
         return Table(["", "rows", "of the rest", ""], rows, left=(0, 3))
 
     def text(self) -> str:
-        """The table and the examples."""
+        """Returns the table and the examples as text."""
         parts = [self.table().text()]
         for rule, _ in self._rows():
             if rule in self.examples:

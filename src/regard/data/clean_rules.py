@@ -1,14 +1,14 @@
-"""The rules by which `clean.py` drops a pair, or a line of one language, that is judged by itself.
+"""The rules of `clean.py` that judge a pair, or a line of one language, by itself.
 
 A row is the texts of one pair, (source, target), or of one line, (text,). Each row gets the first rule that it breaks,
 in the order of `Rule`, or none. Rules that compare rows or need the whole corpus (duplicates, lengths, looseness) are
 in `clean.py`.
 
-Whether a line is in its language is judged fast enough for millions of lines: the identifier
-(`text/language_identification.py`) takes a quarter of a millisecond a line. It judges some thousand lines of the
-corpus; the words of those it accepts are counted, and a line most of whose words are common among them, and commoner
-than in other languages of the corpus, is accepted without it. Only the rest is shown to the identifier, so a line is
-never dropped without its verdict.
+The language of a line is checked fast enough for millions of lines: the identifier
+(`text/language_identification.py`) takes a quarter of a millisecond per line. It judges some thousand lines of the
+corpus; the words of the accepted lines are counted, and a line most of whose words are common among them, and more
+common than in other languages of the corpus, is accepted without it. Only the other lines are passed to the identifier,
+so a line is never dropped without its verdict.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIDE = np.uint64(0x100000001B3)  # multiplies one side's hash, so that (a, b) an
 
 
 class Rule(IntEnum):
-    """What a row can break, in the order in which rules are tried."""
+    """The rules that a row can break, in the order in which they are tried."""
 
     NONE = 0
     EMPTY = 1
@@ -59,7 +59,7 @@ REASONS = {Rule[name]: reason for name, reason in _TABLE.items()}
 
 @dataclass(frozen=True)
 class CleanConfig:
-    """What is dropped. Thresholds were set on Europarl by reading what they drop (docs/data.md)."""
+    """The rules and their thresholds, which were set on Europarl by reading the dropped rows (docs/data.md)."""
 
     identical: bool = key(True, "drop pairs whose sides are the same")
     shortest: int = key(1, "drop rows with fewer words than this on a side")
@@ -86,13 +86,13 @@ class RuleResults:
     """The results of the rules for L rows."""
 
     rules: NDArray[np.uint8]  # (L,) the first `Rule` that each breaks
-    hashes: Hashes  # (L,) of the words of all sides: equal for rows that differ in spelling alone
+    hashes: Hashes  # (L,) of the words of all sides: equal for rows that differ only in case and punctuation
     characters: Ints  # (L, sides)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Judges rows one by one. It can be sent to other processes."""
+    """Judges rows one by one; can be pickled."""
 
     config: CleanConfig
     held_out: HeldOutText
@@ -109,7 +109,7 @@ class Rules:
         return RuleResults(np.array(rules, np.uint8), hashes, np.array([[len(text) for text in row] for row in rows]))
 
     def broken(self, row: Row, words: Sequence[Sequence[str]], overlap: Overlap) -> Rule:
-        """The first rule that a row breaks; its words are those of `key_words`, side by side."""
+        """Returns the first rule that a row breaks; `words` are the `key_words` of each side."""
         c = self.config
         if not all(text.strip() for text in row):
             return Rule.EMPTY
@@ -132,14 +132,14 @@ class Rules:
 
 
 def _typical_words(here: Counter[str], counts: Sequence[Counter[str]]) -> frozenset[str]:
-    """Words that are common in the language of `here`, and at least twice as common as in the others of `counts`."""
+    """Returns the words that are common in `here`, and at least twice as common as in the others of `counts`."""
     common = ((word, count) for word, count in here.items() if count >= FEWEST and word.isalpha())
     others = [other for other in counts if other is not here]
     return frozenset(word for word, count in common if all(count >= 2 * other[word] for other in others))
 
 
 def letter_share(text: str) -> float:
-    """The share of letters among the visible characters.
+    """Returns the share of letters among the visible characters.
 
     >>> letter_share("A4 (6)")
     0.2
@@ -149,7 +149,7 @@ def letter_share(text: str) -> float:
 
 
 def long_numbers(text: str) -> list[str]:
-    """The numbers of two digits or more, without the signs that group their digits, sorted.
+    """Returns the numbers of two digits or more, without the signs that group their digits, sorted.
 
     >>> long_numbers("In 1999, 3 of 1,250 and 12"), long_numbers("1 250")
     (['12', '1250', '1999'], ['1250'])
@@ -159,21 +159,21 @@ def long_numbers(text: str) -> list[str]:
 
 
 SAMPLE = 8_000  # lines that the identifier judges first
-FEWEST = 3  # accepted lines that a word must be in
+FEWEST = 3  # minimum accepted lines that a word must be in
 MOST = 0.6  # share of a line's words that must be its language's for the line to be accepted
-WORDS = 4  # words of a line that is accepted by its words
+WORDS = 4  # minimum words of a line that is accepted by its words
 
 
 @dataclass(frozen=True)
 class LineLanguage:
-    """The languages of the sides of a corpus, and the words that tell them."""
+    """The languages of the sides of a corpus, and the words that identify them."""
 
     languages: tuple[str, ...]
     words: tuple[frozenset[str], ...]
 
     @classmethod
     def learn(cls, languages: Sequence[str], sides: Sequence[Sequence[str]]) -> LineLanguage:
-        """From some lines of each side."""
+        """Learns the words from some lines of each side."""
         counts = []
         for language, lines in zip(languages, sides, strict=True):
             accepted = (line for line in lines[:SAMPLE] if foreign_language(line, language) is None)
@@ -181,7 +181,7 @@ class LineLanguage:
         return cls(tuple(languages), tuple(_typical_words(here, counts) for here in counts))
 
     def is_wrong(self, side: int, text: str, words: Sequence[str]) -> bool:
-        """Whether a line, of which `words` are the key words, is in another language."""
+        """Whether a line, whose `key_words` are `words`, is in another language."""
         known = self.words[side]
         if len(words) >= WORDS and sum(word in known for word in words) >= MOST * len(words):
             return False

@@ -1,9 +1,9 @@
 """Compressed files by their suffix (.gz .xz .bz2 .zst), and members of archives as streams.
 
-A file may be several members (streams, frames) one after another, as `cat a.gz b.gz` makes it. All are read as one.
+A file may be several concatenated members (streams, frames), as from `cat a.gz b.gz`. All are read as one.
 
-Archives are never extracted: a member is read as a stream by a name that we know, so no path in an archive is ever
-written to (.tar, .tar.gz, .tgz, .zip, and .gz, .xz, .bz2 or .zst around one file).
+Archives are never extracted: a member is read as a stream by a known name, so no path in an archive is ever written to
+(.tar, .tar.gz, .tgz, .zip, and .gz, .xz, .bz2 or .zst around one file).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ZSTD_BLOCK = 2048  # bytes; a block of this size cannot expand to more than 64 M
 
 
 class ZstdFile(io.RawIOBase):
-    """The plain bytes of a .zst file. zstandard's own reader takes a file that is cut off for one that ends."""
+    """The decompressed bytes of a .zst file. zstandard's own reader does not detect a truncated file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zstandard = file, _zstandard()
         self._frame: Any = None  # None between frames
-        self._given = self._plain = b""  # bytes of the next frame that were read, plain bytes that were not returned
+        self._given = self._plain = b""  # bytes already read of the next frame, decompressed bytes not yet returned
 
     def readable(self) -> bool:
         return True
@@ -86,7 +86,7 @@ def _zstandard() -> Any:
     return zstandard
 
 
-# How to open a file of this suffix; called like `open`, also with an open file in place of its name.
+# The function that opens a file of each suffix; called like `open`, also with an open file in place of its name.
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": _open_zstd}
 MEMBERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(gzip.compress, compresslevel=6, mtime=0),
@@ -97,8 +97,8 @@ MEMBERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def member(suffix: str, data: bytes) -> bytes:
-    """The data as one member of a file of this suffix; as it is where the suffix means no compression. Members one
-    after another are a file.
+    """Compresses data as one member of a file of this suffix; unchanged if the suffix means no compression. Members can
+    be concatenated to a file.
 
     >>> gzip.decompress(member(".gz", b"one ") + member(".gz", b"two"))
     b'one two'
@@ -107,8 +107,8 @@ def member(suffix: str, data: bytes) -> bytes:
 
 
 def damaged(problem: Exception) -> bool:
-    """Whether an exception of reading means that a compressed file is damaged: for bz2 it is an OSError without a
-    number."""
+    """Whether an exception while reading means that a compressed file is damaged: for bz2 it is an OSError without
+    errno."""
     return isinstance(problem, DAMAGED) or (isinstance(problem, OSError) and problem.errno is None)
 
 
@@ -124,7 +124,7 @@ CHUNK = 1 << 18
 
 
 def check_archive(path: Path, name: str) -> None:
-    """Raise unless an archive can be read to its end. `name` says of what kind it is; other files are not read."""
+    """Raises unless an archive can be read to its end. Its kind is given by `name`; other files are not read."""
     try:
         if name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
@@ -152,7 +152,7 @@ def _check_tar(path: Path) -> None:
 
 @contextmanager
 def open_member(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
-    """A file, or a member of an archive, for reading; compressed ones are decompressed. Nothing is written."""
+    """Opens a file, or a member of an archive, for reading, decompressed. Nothing is written."""
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as zipped:
@@ -176,7 +176,7 @@ def _tar_member(tarred: tarfile.TarFile, archive: Path, member: str) -> Iterator
     for item in tarred:  # in order: a tar has no table of contents
         names.append(item.name)
         if item.name.removeprefix("./") == member:
-            stream = tarred.extractfile(item) if item.isfile() else None  # a link could lead anywhere
+            stream = tarred.extractfile(item) if item.isfile() else None  # a link could point anywhere
             if stream is None:
                 raise InputError(f"{member} in {archive} is not a plain file")
             with stream:

@@ -1,4 +1,4 @@
-"""What a recipe says about data: its section [data] and its tables [[data.corpus]]."""
+"""The data of a recipe: its section [data] and its tables [[data.corpus]]."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TRANSFORMS = (  # keys of DataConfig
     "recase", "lower", "title", "drop_marks", "slips", "drop_words", "renumber", "placeholders", "emoji", "list_marks",
     "join_pairs",
 )  # fmt: skip
-MOST_OFTEN = 1000  # times that an epoch may go through a corpus
+MOST_OFTEN = 1000  # maximum weight of a corpus: passes over it per epoch
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class DataConfig:
 
     @property
     def transforms(self) -> tuple[float, ...]:
-        """What `transforms.py` does to a text; all 0: nothing."""
+        """The probabilities of the changes in `transforms.py`; all 0: texts are not changed."""
         return tuple(getattr(self, name) for name in TRANSFORMS)
 
     def with_scaled_transforms(self, factor: float) -> DataConfig:
-        """The same, with the probabilities of all changes to text multiplied by a factor."""
+        """Returns a copy in which the probabilities of all changes to text are multiplied by a factor."""
         return replace(self, **{name: factor * getattr(self, name) for name in TRANSFORMS})

@@ -1,20 +1,19 @@
-"""Spans that a translation copies, changed alike on both sides of a training pair: slots, numbers, placeholders, emoji.
+"""Changes spans that a translation copies, alike on both sides of a training pair: slots, numbers, placeholders, emoji.
 
-Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides have as
-it is, such as a number or a name, is replaced on both sides by the same slot, each occurrence by one of its own. A pair
-without such spans gets a slot put in: at its beginning, at its end, or before the last punctuation mark. Slots are
-drawn at random, so that a model learns all of them. Which pairs get them is the same in every epoch, so that the text
-is encoded once. They come after all other changes (`transforms.py`). Pairs in which words are replaced by their
-translations' alignment need an aligner, which is above this layer: `recipes/box/slots.py` makes such. Other copies are
-put into both sides alike:
+Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides share,
+such as a number or a name, is replaced on both sides by the same slot, with a slot for each occurrence. A pair without
+such spans gets a slot inserted: at its beginning, at its end, or before the last punctuation mark. Slots are drawn at
+random, so that a model learns all of them. The pairs with slots are the same in every epoch, so that the text is
+encoded once. Slots are inserted after all other changes (`transforms.py`). Replacing words and their translations needs
+an aligner, which is above this layer: `recipes/box/slots.py` makes such pairs. Other copies are inserted on both sides:
 
     He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.
     Thanks a lot!             Merci beaucoup !        emoji         Thanks a lot! 🎉           Merci beaucoup ! 🎉
     Wash the car.             Lave la voiture.        list_marks    2) Wash the car.           2) Lave la voiture.
 
-A model that has learnt slots does not see most of these when it translates; this is for text that reaches it as it is,
-and for models without slots.
+A model that has learnt slots does not see most of these when it translates; they are for text that is not replaced by
+slots, and for models without slots.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from regard.text.slots import SLOT, SLOTS
 from regard.text.span_matching import NUMBER_KINDS
 from regard.text.words import Span
 
-KEPT = 0.8  # chance that a span which could be replaced is
-TOGETHER = 0.7  # chance that neighbouring words ("Angela Merkel") are one span
+KEPT = 0.8  # probability that a replaceable span is replaced
+TOGETHER = 0.7  # probability that neighbouring words ("Angela Merkel") are one span
 _CAPITALISED = regex.compile(r"(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]++(?:-[\p{L}\p{M}]++)*+")
 _NO_DIGITS = regex.compile(r"\P{N}+")
 _ELISION = regex.compile(r"\p{L}['’]$")
@@ -43,8 +42,8 @@ _LAST_MARK = regex.compile(r"[\s ]*[.!?…。！？]+[\s»”\"]*$")
 
 @dataclass(frozen=True)
 class Replacement:
-    """Spans of source and target that one slot stands for. An empty span is a place where a slot is put in, between
-    what is `before` and `after` it."""
+    """Spans of source and target that one slot replaces. At an empty span a slot is inserted, surrounded by the texts
+    `before` and `after`."""
 
     src: Span
     tgt: Span
@@ -53,14 +52,14 @@ class Replacement:
 
 
 def slotted(texts: Sequence[Numbered], share: float, rng: random.Random) -> list[Numbered]:
-    """The pairs, this share of them with slots."""
+    """Returns the pairs, this share of them with slots."""
     return [
         (number, *(with_slots(src, tgt, rng) if rng.random() < share else (src, tgt))) for number, src, tgt in texts
     ]
 
 
 def with_slots(src: str, tgt: str, rng: random.Random) -> tuple[str, str]:
-    """The pair with slots in it; as it was where it has slots already.
+    """Returns the pair with slots; unchanged if it has slots already.
 
     >>> pair = with_slots("Tom paid 1,250 euros.", "Tom a payé 1 250 euros.", random.Random(4))
     >>> [SLOT.sub("_", side) for side in pair]
@@ -73,9 +72,9 @@ def with_slots(src: str, tgt: str, rng: random.Random) -> tuple[str, str]:
 
 
 def copies_of(src: str, tgt: str) -> list[Replacement]:
-    """Numbers, addresses, code and the like, and capitalised words, that both sides have equally often, in the order of
-    the source. Of a number only its digits must be the same: 1,250 is 1 250 elsewhere. A word after an elision
-    (d'Alice) is left, because another one in its place might not be elided."""
+    """Finds numbers, addresses, code and the like, and capitalised words that both sides have equally often, in the
+    order of the source. Only the digits of a number must be the same: 1,250 is 1 250 elsewhere. A word after an elision
+    (d'Alice) is skipped, because another word in its place might not be elided."""
     ours, theirs = _by_key(src), _by_key(tgt)
     found = []
     for key, spans in ours.items():
@@ -86,10 +85,10 @@ def copies_of(src: str, tgt: str) -> list[Replacement]:
 
 
 def _by_key(text: str) -> dict[str, list[Span]]:
-    """Spans that could be replaced, by what has to be the same on the other side."""
+    """Returns the replaceable spans, by the key that must be the same on the other side."""
     found: dict[str, list[Span]] = {}
     at = 0
-    for protected in (*protected_spans(text), None):  # words with a capital between those, and after the last
+    for protected in (*protected_spans(text), None):  # and capitalised words between those, and after the last
         start, end = (protected.start, protected.end) if protected else (len(text), len(text))
         for word in _CAPITALISED.finditer(text, at, start):
             found.setdefault(word[0], []).append(word.span())
@@ -102,7 +101,7 @@ def _by_key(text: str) -> dict[str, list[Span]]:
 
 
 def joined_copies(src: str, tgt: str, copies: Sequence[Replacement], rng: random.Random) -> list[Replacement]:
-    """Neighbours with one space between them on both sides as one, mostly."""
+    """Joins copies that are separated by one space on both sides, with probability TOGETHER."""
     found: list[Replacement] = []
     for copy in copies:
         last = found[-1] if found else None
@@ -114,7 +113,7 @@ def joined_copies(src: str, tgt: str, copies: Sequence[Replacement], rng: random
 
 
 def inserted(src: str, tgt: str, rng: random.Random) -> Replacement:
-    """A place for a slot that both sides have: the beginning, the end, or before the last punctuation mark."""
+    """Chooses a place for a slot on both sides: the beginning, the end, or before the last punctuation mark."""
     place = rng.choice(("beginning", "end", "mark"))
     if place == "beginning":
         return Replacement((0, 0), (0, 0), after=" ")
@@ -127,14 +126,14 @@ def inserted(src: str, tgt: str, rng: random.Random) -> Replacement:
 
 
 def replaced(src: str, tgt: str, some: Sequence[Replacement], rng: random.Random) -> tuple[str, str]:
-    """The pair with a random slot for each of these, which must not overlap; no more than there are slots."""
+    """Replaces each of these spans, which must not overlap, by a random slot; at most as many as there are slots."""
     some = some[: len(SLOTS)]
     slots = [f"{r.before}{slot}{r.after}" for r, slot in zip(some, rng.sample(SLOTS, len(some)), strict=True)]
     return filled(src, [r.src for r in some], slots), filled(tgt, [r.tgt for r in some], slots)
 
 
 def filled(text: str, spans: Sequence[Span], slots: Sequence[str]) -> str:
-    """The text with each of some spans, which must not overlap, replaced."""
+    """Replaces some spans of a text, which must not overlap."""
     parts, at = [], 0
     for (start, end), slot in sorted(zip(spans, slots, strict=True)):
         assert start >= at, "spans of slots overlap"
@@ -161,11 +160,11 @@ _NUMBER = re.compile(rf"(?<![\w.,/:-])(?:[0-9]{{2,}}+(?:{_GROUP})*+|[0-9](?:{_GR
 _DIGIT = re.compile(r"[0-9]")
 
 
-def with_other_numbers(src: str, tgt: str, rng: random.Random) -> Pair:
-    """Each number from 10 on that both sides have equally often becomes another with as many digits, on both. How it is
-    written stays: 1,250 is 1 250 elsewhere. Numbers that are part of a word, a date or a time stay as they are.
+def with_changed_numbers(src: str, tgt: str, rng: random.Random) -> Pair:
+    """Replaces each number from 10 on that both sides have equally often by another with as many digits. Its format is
+    kept: 1,250 is 1 250 elsewhere. Numbers that are part of a word, a date or a time are not changed.
 
-    >>> with_other_numbers("The 1,250 men of 98, 9 of them.", "Les 1 250 hommes de 98, dont 9.", random.Random(1))
+    >>> with_changed_numbers("The 1,250 men of 98, 9 of them.", "Les 1 250 hommes de 98, dont 9.", random.Random(1))
     ('The 3,580 men of 24, 9 of them.', 'Les 3 580 hommes de 24, dont 9.')
     """
     ours, theirs = ([_digits(found[0]) for found in _NUMBER.finditer(side)] for side in (src, tgt))
@@ -187,8 +186,8 @@ def _digits(number: str) -> str:
 
 
 def with_placeholder(src: str, tgt: str, rng: random.Random) -> Pair:
-    """One name or number that both sides have, replaced by a placeholder or an address; where there is none, one put
-    in at the beginning, at the end, or before the last mark. A pair with slots stays as it is.
+    """Replaces one name or number that both sides have by a placeholder or an address; if there is none, inserts one at
+    the beginning, at the end, or before the last mark. A pair with slots is not changed.
 
     >>> with_placeholder("Tom is here.", "Tom est là.", random.Random(4))
     ('[date] is here.', '[date] est là.')
@@ -204,7 +203,7 @@ def with_placeholder(src: str, tgt: str, rng: random.Random) -> Pair:
 
 
 def with_emoji(src: str, tgt: str, rng: random.Random) -> Pair:
-    """One to three emoji, mostly behind both sides.
+    """Adds one to three emoji to both sides, mostly at the end.
 
     >>> with_emoji("Thanks a lot!", "Merci beaucoup !", random.Random(6))
     ('Thanks a lot! 🙃🙃', 'Merci beaucoup ! 🙃🙃')
@@ -217,7 +216,7 @@ def with_emoji(src: str, tgt: str, rng: random.Random) -> Pair:
 
 
 def with_list_mark(src: str, tgt: str, rng: random.Random) -> Pair:
-    """The same bullet, number or letter before both sides.
+    """Puts the same bullet, number or letter before both sides.
 
     >>> with_list_mark("Wash the car.", "Lave la voiture.", random.Random(4))
     ('- Wash the car.', '- Lave la voiture.')

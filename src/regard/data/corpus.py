@@ -1,8 +1,8 @@
 """Sentence pairs from files: two text files, a TSV or a JSONL, each also compressed, read as a stream.
 
 A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. Nothing is
-filtered, tokenized or kept in memory here; see `encode.py`. `text_files.py` reads a file, and `splits.py` says which
-files are for training and which for evaluation.
+filtered, tokenized or kept in memory here; see `encode.py`. `text_files.py` reads a file, and `splits.py` finds the
+files for training and for evaluation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can spell one; no file in
 
 @dataclass(frozen=True)
 class PairFiles:
-    """Where pairs come from: two text files or one table, all of it or one side of a held-out split. A path may be a
+    """The files of a corpus: two text files or one table, whole or one part of a held-out split. A path may be a
     pattern; its files are then the shards, in the order of their names."""
 
     paths: tuple[Path, ...]
@@ -43,7 +43,7 @@ class PairFiles:
         return " + ".join(str(path) for path in self.paths) + part
 
     def shards(self) -> list[tuple[Path, ...]]:
-        """Files that belong together: (table,) or (sources, targets) of every shard."""
+        """Returns the files of every shard: (table,) or (sources, targets)."""
         sides = [_matching(path) for path in self.paths]
         if len({len(side) for side in sides}) > 1:
             counts = " but ".join(f"{path} names {len(s):,}" for path, s in zip(self.paths, sides, strict=True))
@@ -51,7 +51,7 @@ class PairFiles:
         return list(zip(*sides, strict=True))
 
     def fingerprint(self) -> str:
-        """A hash of the contents, whatever the paths."""
+        """Returns a hash of the contents, independent of the paths."""
         digest = hashlib.blake2b(digest_size=16)
         for path in (path for shard in self.shards() for path in shard):
             open_text(path, raw=True).close()
@@ -64,13 +64,13 @@ class PairFiles:
 
 @cache
 def _digest(path: Path, size: int, changed: int) -> str:
-    """The hash of a file's contents; a process reads it again only if its size or modification time has changed."""
+    """Hashes a file's contents; a process reads it again only if its size or modification time has changed."""
     with open_text(path, raw=True) as file:
         return hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
 
 
 def _matching(path: Path) -> list[Path]:
-    """The files that a pattern names, or the path itself."""
+    """Returns the files that match a pattern, or the path itself."""
     if path.exists() or not re.search(r"[*?\[]", str(path)):
         return [path]
     found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (a pattern may be absolute)
@@ -84,7 +84,7 @@ def source_hash(text: str) -> int:
 
 
 def read_pairs(files: PairFiles) -> Iterator[Pair]:
-    """The pairs, one after another. Training reads them more than once, so a pipe is refused."""
+    """Yields the pairs. Training reads them more than once, so a pipe is refused."""
     shards = files.shards()
     for path in chain.from_iterable(shards):
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -121,7 +121,7 @@ def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:
 
 
 def table_kind(path: Path) -> str:
-    """.tsv or .jsonl; raises for a file of another suffix."""
+    """Returns .tsv or .jsonl; raises for a file of another suffix."""
     kind = "".join(bare_suffixes(path)[-1:])
     if kind not in (".tsv", ".jsonl"):
         raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
@@ -129,7 +129,7 @@ def table_kind(path: Path) -> str:
 
 
 def table_pair(line: str, where: str, kind: str, files: PairFiles) -> Pair:
-    """The pair of a line of a table; `where` is what errors call the line."""
+    """Parses a line of a table; `where` names the line in errors."""
     return tsv_pair(line, where) if kind == ".tsv" else jsonl_pair(line, where, files.src_key, files.tgt_key)
 
 

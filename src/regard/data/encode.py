@@ -1,6 +1,6 @@
-"""A corpus as ids on disk: filtered, encoded once, kept by fingerprint, and memory-mapped.
+"""A corpus as ids on disk: filtered, encoded once, cached by fingerprint, and memory-mapped.
 
-Memory does not grow with the corpus, except for eight bytes a pair that find duplicates. An entry of the cache is
+Memory does not grow with the corpus, except for eight bytes per pair to find duplicates. An entry of the cache is
 written under a temporary name and renamed when it is complete, so that two processes may build it at once; a damaged
 entry is built again. `corpus.py` reads the files, `chunks.py` makes ids on all cores, `batching.py` makes batches.
 """
@@ -42,10 +42,10 @@ Ints = NDArray[np.int64]
 
 
 class EncodedCorpus:
-    """Sentence pairs as memory-mapped ids. Pair i was pair `kept[i]` of what was read."""
+    """Sentence pairs as memory-mapped ids. Pair i was pair `kept[i]` of the input."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an entry; ValueError or OSError if it is incomplete or damaged."""
+        """Opens an entry; raises ValueError or OSError if it is incomplete or damaged."""
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         if meta["format"] != FORMAT or set(meta["sizes"]) != set(FILES):
             raise ValueError(f"{folder} is of another format")
@@ -53,7 +53,7 @@ class EncodedCorpus:
             if (folder / name).stat().st_size != meta["sizes"][name] or checksum(folder / name) != meta["sums"][name]:
                 raise ValueError(f"{folder / name} is damaged")
         self.report = FilterReport(**meta["report"])
-        self.longest: int = meta["longest"]  # tokens of a side, EOS among them
+        self.longest: int = meta["longest"]  # maximum tokens of a side, with EOS
         kinds = {"src": meta["dtype"], "tgt": meta["dtype"]}
         arrays = {n: np.memmap(folder / n, dtype=kinds.get(n, "int64"), mode="r") for n in FILES}
         self.src, self.tgt = arrays["src"], arrays["tgt"]
@@ -65,13 +65,13 @@ class EncodedCorpus:
         return len(self.kept)
 
     def lengths_of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Tokens of the sources and targets of some pairs, each with its EOS; other pairs are not read."""
+        """Returns the lengths of the sources and targets of some pairs, with EOS; other pairs are not read."""
         src, tgt = ((o[rows + 1] - o[rows] + 1) for o in (self.src_offsets, self.tgt_offsets))
         return src, tgt
 
     @property
     def tokens(self) -> int:
-        """Tokens of the longer side, each sentence with its EOS."""
+        """The total tokens of the longer side, each sentence with its EOS."""
         return max(len(self.src), len(self.tgt)) + len(self)
 
     def has_target_ids(self, wanted: Collection[int]) -> bool:
@@ -80,26 +80,26 @@ class EncodedCorpus:
         return bool(wanted) and any(np.isin(ids, list(wanted)).any() for ids in some)
 
     def target_counts(self, size: int) -> Ints:
-        """(size,): how often each id occurs in the targets."""
+        """Returns the number of occurrences of each id in the targets, (size,)."""
         counts = np.zeros(size, np.int64)
         for start in range(0, len(self.tgt), SCANNED):
             counts += np.bincount(self.tgt[start : start + SCANNED], minlength=size)
         return counts
 
     def pair(self, i: int) -> tuple[list[int], list[int]]:
-        """The ids of one pair, without BOS or EOS."""
+        """Returns the ids of one pair, without BOS or EOS."""
         i = range(len(self))[i]
         src = self.src[self.src_offsets[i] : self.src_offsets[i + 1]]
         return src.tolist(), self.tgt[self.tgt_offsets[i] : self.tgt_offsets[i + 1]].tolist()
 
     def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> FlatBatch:
-        """The pairs at `indices`, in that order, as one batch."""
+        """Returns the pairs at `indices`, in that order, as one batch."""
         rows = np.asarray(indices, dtype=np.int64)
         return gather_pairs(self.src, self.src_offsets, self.tgt, self.tgt_offsets, rows)
 
 
 def gather_pairs(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets: Ints, rows: Ints) -> FlatBatch:
-    """Some rows of ids as a batch, with BOS and EOS."""
+    """Returns some rows of ids as a batch, with BOS and EOS."""
     import torch
 
     from regard.batch import BOS, EOS, FlatBatch
@@ -107,21 +107,21 @@ def gather_pairs(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_of
     sources, src_starts = gather_ids(src, src_offsets, rows, EOS)
     tgt_out, tgt_starts = gather_ids(tgt, tgt_offsets, rows, EOS)
     tgt_in = np.empty_like(tgt_out)
-    tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS moved by one is BOS y1 … yn, once each start is set
+    tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS shifted by one is BOS y1 … yn, once each start is set
     tgt_in[tgt_starts[:-1]] = BOS
     flat = [torch.from_numpy(array) for array in (sources, src_starts, tgt_in, tgt_out, tgt_starts)]
     return FlatBatch(flat[0], flat[1], flat[2], flat[3], flat[4])
 
 
 def gather_ids(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int | None = None) -> tuple[Ints, Ints]:
-    """(flat ids, with `last` after each row if it is given; offsets), without a Python loop."""
+    """Returns flat ids, with `last` after each row if it is given, and offsets, without a Python loop."""
     starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows] + (last is not None)
     out = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     from_ = np.arange(out[-1]) + np.repeat(starts - out[:-1], lengths)
     ends = out[1:] - 1
     if last is None:
         return ids[from_].astype(np.int64), out
-    from_[ends] = 0  # anything valid
+    from_[ends] = 0  # any valid index
     flat = ids[from_].astype(np.int64)
     flat[ends] = last
     return flat, out
@@ -137,8 +137,8 @@ def encode_corpus(
     seed: int = 0,
     tag: str | None = None,
 ) -> EncodedCorpus:
-    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs encoded so far. A
-    tag is put before every source.
+    """Returns the corpus as ids, cached or newly encoded; `progress` is called with the number of pairs encoded so far.
+    A tag is put before every source.
 
     With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
     two epochs. Slots are drawn from the seed alone. A large corpus is encoded by as many processes as this one may use
@@ -188,7 +188,7 @@ def encode_corpus(
 
 
 def _publish(work: Path, entry: Path) -> EncodedCorpus:
-    """Give a finished folder its name. If another process was first, its entry is used."""
+    """Renames a finished folder to its entry. If another process was first, its entry is used."""
     try:
         work.rename(entry)
     except OSError:
@@ -203,19 +203,19 @@ def _publish(work: Path, entry: Path) -> EncodedCorpus:
 
 
 def _aside(entry: Path) -> Path:
-    """A unique temporary name beside an entry."""
+    """Returns a unique temporary name beside an entry."""
     return entry.with_name(f".{entry.name}-{uuid.uuid4().hex}.tmp")
 
 
 def _sweep(root: Path) -> None:
-    """Remove what a killed process left a day ago or more."""
+    """Removes the temporary files of killed processes that are a day old or more."""
     for left in root.glob(".*.tmp"):
         if time.time() - left.stat().st_mtime > 86_400:
             shutil.rmtree(left, ignore_errors=True)
 
 
 def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Callable[[int], None] | None) -> None:
-    """Stream the pairs through the filters into the five files and meta.json."""
+    """Streams the pairs through the filters into the five files and meta.json."""
     filters, longest = Filters(encoder.config, encoder.tokenizer.longest_piece), 0
     report = filters.report
 

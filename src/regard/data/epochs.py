@@ -1,7 +1,7 @@
-"""All corpora of a run encoded for an epoch, and those of the next epoch in the background.
+"""Encodes all corpora of a run for an epoch, and those of the next epoch in the background.
 
-BPE-dropout and transforms change with the epoch, so that every epoch is encoded again. Encoded ahead, it is in the
-cache when it is needed, and a GPU does not wait for it.
+BPE-dropout and transforms change with the epoch, so every epoch is encoded again. Encoded ahead, it is in the cache
+when it is needed, and a GPU does not wait for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.errors import RegardError
 from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool
 
-NICENESS = 10  # training comes first
+NICENESS = 10  # lower priority than training
 
 
 def encode_epoch(
@@ -30,7 +30,7 @@ def encode_epoch(
     epoch: int | None,
     progress: Callable[[int], None] | None = None,
 ) -> list[EncodedCorpus]:
-    """The corpora one after another, each encoded on all cores; epoch None: without what changes with the epoch."""
+    """Encodes the corpora one after another, each on all cores; epoch None: without changes that vary by epoch."""
     return [
         encode_corpus(
             one.files, tokenizer, data.with_scaled_transforms(one.rough), progress, epoch=epoch, seed=seed, tag=one.tag
@@ -52,7 +52,7 @@ class BackgroundEncoder:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until nothing is being encoded in the background."""
+        """Waits until nothing is being encoded in the background."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -67,6 +67,6 @@ def _make_work(encode: Callable[[int], list[EncodedCorpus]], number: int, report
     os.nice(NICENESS)
 
     def work(epoch: int) -> None:
-        encode(epoch)  # the corpora stay in the cache; they are not sent
+        encode(epoch)  # the corpora are in the cache and are not returned
 
     return work

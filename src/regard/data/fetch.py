@@ -1,8 +1,8 @@
-"""Files from the network: downloads that continue where they were cut off and are checked before they get their name.
+"""Downloads of files that resume after an interruption and are verified before they get their final name.
 
-A download grows in NAME.part. One that was cut off continues from there (HTTP Range). It is whole when its length is
-what the server said, its checksum is the known one, and, without a checksum, when an archive can be read to its end.
-What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `compressed.py`.
+A download is written to NAME.part. An interrupted one continues from there (HTTP Range). It is complete when its length
+is the one given by the server, its checksum is the known one, and, without a checksum, an archive can be read to its
+end. A file that fails the check is removed. `sources.py` lists the downloads, `compressed.py` reads archives.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pathlib import Path
 from regard.data.compressed import CHUNK, COMPRESSED, check_archive, open_member
 from regard.errors import InputError
 
-TRIES = 3  # connections for one file
-SECONDS = 60.0  # without data before a connection counts as broken
+TRIES = 3  # maximum connections for one file
+SECONDS = 60.0  # a connection without data for this long counts as broken
 AGENT = "Mozilla/5.0 (compatible; regard)"  # some servers answer 406 to Python's default
 MIRROR = "another folder or address that has the file can be given as mirror"
 
-OnBytes = Callable[[int, int | None], object]  # called with the bytes so far and, where the server says so, of all
+OnBytes = Callable[[int, int | None], object]  # called with the bytes so far and, if the server gives it, the total
 
 
 class Transfer(Enum):
@@ -37,13 +37,13 @@ class Transfer(Enum):
 
 
 def check_online(what: str) -> None:
-    """Raise where the user has forbidden the network."""
+    """Raises if the user has forbidden network access."""
     if os.environ.get("REGARD_OFFLINE", "") not in ("", "0"):
         raise InputError(f"{what} is not here, and REGARD_OFFLINE is set: unset it, or copy the files here yourself")
 
 
 def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnBytes = lambda done, total: None) -> None:
-    """The file at `url` as `path`. What PATH.part already has of it is not fetched again."""
+    """Downloads the file at `url` to `path`. Bytes that are already in PATH.part are not fetched again."""
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{url} is not an address; it must begin with https:// or http://")
     check_online(url)
@@ -72,7 +72,7 @@ def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnByte
 
 
 def _transfer(url: str, part: Path, on_bytes: OnBytes) -> Transfer:
-    """One request for the bytes that `part` lacks."""
+    """Makes one request for the bytes that `part` lacks."""
     have = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": AGENT} | ({"Range": f"bytes={have}-"} if have else {})
     try:
@@ -115,7 +115,7 @@ def _receive(answer: http.client.HTTPResponse, part: Path, have: int, on_bytes: 
             have += len(chunk)
             on_bytes(have, total)
     if total is None:
-        return Transfer.WHOLE if answer.chunked else Transfer.ENDED  # chunks have an end of their own
+        return Transfer.WHOLE if answer.chunked else Transfer.ENDED  # chunked encoding marks its own end
     return Transfer.WHOLE if have == total else Transfer.BROKEN
 
 
@@ -128,8 +128,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def verify(path: Path, checksum: str | None, name: str) -> None:
-    """Raise unless a file has its checksum, "sha256:…", "md5:…" or "git-sha1:…". Without one (None), an archive must be
-    whole."""
+    """Raises unless a file has its checksum, "sha256:…", "md5:…" or "git-sha1:…". Without one (None), an archive must
+    be complete."""
     if checksum is None:
         check_archive(path, name)
         return
@@ -143,7 +143,7 @@ def verify(path: Path, checksum: str | None, name: str) -> None:
 
 
 def digest(path: Path, kind: str = "sha256") -> str:
-    """The checksum of a file; "git-sha1" is the one that git knows it by, over its length and content."""
+    """Returns the checksum of a file; "git-sha1" is the id of its git blob, over its length and content."""
     with path.open("rb") as file:
         if kind == "git-sha1":
             header = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
@@ -152,7 +152,7 @@ def digest(path: Path, kind: str = "sha256") -> str:
 
 
 def copy_from(folder: Path, name: str, path: Path) -> Path:
-    """A file of a local folder: itself, or decompressed to `path` if it is there compressed, as NAME.gz, say."""
+    """Returns a file of a local folder: itself, or decompressed to `path` if it is compressed there (NAME.gz)."""
     if (folder / name).is_file():
         return folder / name
     compressed = next((p for suffix in COMPRESSED if (p := folder / f"{name}{suffix}").is_file()), None)

@@ -1,7 +1,7 @@
-"""Filters that drop pairs, and a count of what each dropped.
+"""Filters that drop pairs, with counts by filter.
 
 Texts are filtered before they are encoded (empty, duplicate, far too long), ids after (too long, too unequal). Every
-pair that is dropped is counted under one name. Nothing is repaired.
+dropped pair is counted under one name. Nothing is repaired.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from regard.data.config import DataConfig
 from regard.data.corpus import Pair
 
 SHORT = 10  # tokens; the ratio of two short sides is not informative
-COMPOSED = 4  # characters that NFC may compose to one
+COMPOSED = 4  # maximum characters that NFC composes to one
 
 Numbered = tuple[int, str, str]  # pair number, source, target
 
 
 @dataclass
 class FilterReport:
-    """Counts of what was read, kept and dropped."""
+    """The numbers of pairs read, kept and dropped."""
 
     read: int = 0
     kept: int = 0
@@ -39,7 +39,7 @@ class FilterReport:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Why pairs were dropped → how many."""
+        """Reason for dropping → number of pairs."""
         counts = {"empty": self.empty, "too long": self.too_long, "of unequal length": self.ratio}
         return counts | {"duplicate": self.duplicates_dropped}
 
@@ -65,7 +65,7 @@ class Filters:
         self._reach = COMPOSED * config.max_length * longest_piece if longest_piece else None
 
     def texts(self, first: int, pairs: Sequence[Pair]) -> list[Numbered]:
-        """The pairs to encode, of some that begin with number `first`. A line of a megabyte is dropped by its length,
+        """Returns those of some pairs, numbered from `first`, that pass. A line of a megabyte is dropped by its length,
         before it is encoded."""
         report = self.report
         filled = [
@@ -90,7 +90,7 @@ class Filters:
 def tokens_pass(
     sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], config: DataConfig
 ) -> tuple[list[int], int, int]:
-    """The indices of the pairs that pass, and how many are too long, and too unequal in length."""
+    """Returns the indices of the pairs that pass, and the numbers of those too long and too unequal in length."""
     src, tgt = (np.fromiter(map(len, rows), np.int64, len(rows)) for rows in (sources, targets))
     longer, shorter = np.maximum(src, tgt), np.minimum(src, tgt)
     too_long = longer > config.max_length
@@ -106,11 +106,11 @@ class SeenHashes:
     runs: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, texts: Sequence[Hashable]) -> NDArray[np.bool_]:
-        """Add texts, or pairs of them; returns True for those that are new."""
+        """Adds texts, or pairs of them; returns True for those that are new."""
         return self.add_hashes(np.fromiter(map(hash, texts), np.int64, len(texts)))
 
     def add_hashes(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Add hashes; returns True for those that are new."""
+        """Adds hashes; returns True for those that are new."""
         hashes, first = np.unique(given, return_index=True)
         fresh = np.ones(len(hashes), dtype=bool)
         for run in self.runs:

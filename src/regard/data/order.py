@@ -1,11 +1,11 @@
-"""The random order of an epoch, and several weighted corpora as one (`Mixture`).
+"""The random order of an epoch, and mixtures of several weighted corpora (`Mixture`).
 
-The order is a pure function that is never held in memory as a whole, for corpora of any size. Up to SEGMENT pairs are
-shuffled as one. A larger corpus is cut into blocks of neighbours; the blocks are shuffled, and as many of them as make
-a segment are shuffled, sorted and put into batches together. So time to the first batch and memory depend on the size
-of a segment, and files are read in blocks, not pair by pair. `batching.py` and `rows.py` make batches of the order.
+The order is a pure function that is never in memory as a whole, for corpora of any size. Up to SEGMENT pairs are
+shuffled as one. A larger corpus is cut into blocks of consecutive pairs; the blocks are shuffled, and groups of blocks
+of SEGMENT pairs are shuffled, sorted and batched together. So time to the first batch and memory depend on the size of
+a segment, and files are read in blocks, not pair by pair. `batching.py` and `rows.py` make batches of the order.
 
-In a mixture each corpus is visited as often as its weight says: an epoch visits a corpus of n pairs weight × n times.
+In a mixture each corpus is visited according to its weight: an epoch makes weight × n visits to a corpus of n pairs.
 Visits are numbered through all epochs: visit v is position v mod n of pass v div n over the corpus, and every pass has
 its own order. So with weight 2 an epoch has every pair twice, with weight 0.5 two epochs have every pair once, and the
 pairs of an epoch are a pure function of its number. Batches take a mixture in place of a corpus.
@@ -35,7 +35,7 @@ BLOCKS = 1024  # a smaller corpus has this many blocks, or blocks of one pair
 
 
 def segment_bounds(pairs: int) -> list[int]:
-    """Where segments of about equal size begin, and where the last one ends.
+    """Returns the starts of segments of about equal size, and the end of the last one.
 
     >>> segment_bounds(1000), segment_bounds(600_000)
     ([0, 1000], [0, 200000, 400000, 600000])
@@ -45,14 +45,14 @@ def segment_bounds(pairs: int) -> list[int]:
 
 
 def segment_pairs(pairs: int, seed: int, epoch: int, number: int) -> Ints:
-    """The pairs of one segment, not shuffled yet; of all segments together, every pair once."""
+    """Returns the pairs of one segment, not yet shuffled; all segments together contain every pair once."""
     bounds = segment_bounds(pairs)
     places = np.arange(bounds[number], bounds[number + 1])
     return places if len(bounds) == 2 else in_blocks(places, pairs, [seed, epoch])
 
 
 def in_blocks(places: Ints, pairs: int, seed: Sequence[int]) -> Ints:
-    """The pair at each position when blocks of neighbours are shuffled; an incomplete last block stays at the end."""
+    """Returns the pair at each position after shuffling blocks; an incomplete last block stays at the end."""
     size = max(1, min(BLOCK, pairs // BLOCKS))
     blocks = np.random.default_rng(seed).permutation(pairs // size)
     block, inside = np.divmod(places, size)
@@ -61,7 +61,7 @@ def in_blocks(places: Ints, pairs: int, seed: Sequence[int]) -> Ints:
 
 
 def visits_of(pairs: int, weight: float, epoch: int) -> tuple[int, int]:
-    """The first visit of an epoch, and the first of the next.
+    """Returns the first visit of an epoch, and the first of the next.
 
     >>> visits_of(100, 2, epoch=0), visits_of(100, 0.5, epoch=3)
     ((0, 200), (150, 200))
@@ -70,7 +70,7 @@ def visits_of(pairs: int, weight: float, epoch: int) -> tuple[int, int]:
 
 
 def pairs_visited(visits: Ints, pairs: int, seed: Sequence[int]) -> Ints:
-    """The pair of each visit."""
+    """Returns the pair of each visit."""
     passes, places = np.divmod(visits, pairs)
     found = np.empty_like(visits)
     for number in np.unique(passes).tolist():
@@ -97,7 +97,7 @@ class Mixture:
 
     @property
     def tokens(self) -> int:
-        """About how many an epoch has, of the longer side, each with its EOS."""
+        """The approximate number of tokens of an epoch, on the longer side, each sentence with its EOS."""
         shares = np.diff(self._bounds) / [len(corpus) for corpus in self.corpora]
         return round(sum(float(s) * corpus.tokens for s, corpus in zip(shares, self.corpora, strict=True)))
 
@@ -121,7 +121,7 @@ class Mixture:
         return gather_pairs(*_end_to_end(sources), *_end_to_end(targets), order)
 
     def _found(self, rows: Ints) -> list[tuple[EncodedCorpus, Ints, Ints]]:
-        """For every corpus that has some of the rows: which of them, and the pairs they are."""
+        """Returns, for every corpus with some of the rows, the indices of these rows, and their pairs."""
         owner = np.searchsorted(self._bounds, rows, side="right") - 1
         found = []
         for number in np.unique(owner).tolist():
@@ -133,7 +133,7 @@ class Mixture:
 
 
 def _end_to_end(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """Several (ids, offsets) concatenated."""
+    """Concatenates several (ids, offsets)."""
     before = np.cumsum([0] + [int(offsets[-1]) for _, offsets in parts[:-1]])
     shifted = [offsets[:-1] + start for (_, offsets), start in zip(parts, before, strict=True)]
     ids = np.concatenate([ids for ids, _ in parts])

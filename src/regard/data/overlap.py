@@ -1,22 +1,22 @@
 """Overlap of training lines with held-out sentences, in whatever spelling, by 64-bit hashes of runs of words.
 
-    words            the alphanumeric runs of the text in NFKC, without case; those of a line of punctuation alone are
-                     what stands between its spaces
+    words            the alphanumeric runs of the text in NFKC, without case; a line of punctuation only is split at
+                     its spaces
     hash of a run    Σ_k h(w_k) · M^k  mod 2^64,  k = 0 … n − 1,  with a hash h of each word
 
 The hashes of all runs of n + 1 words come from those of n words by one addition, for many lines at once. Hashes
 are the same in every process.
 
 No training line may have a sentence of a test or development set. A line is
-    same    if it is one of them but for case, punctuation and spaces,
+    same    if it equals one of them except for case, punctuation and spaces,
     inside  if it contains one of SPAN or more words whole, or LONG words in a row of a longer one,
     near    if SHARE of its runs of FIVE words are runs of theirs: the same sentence with a few words changed.
 
-13 words in a row is what GPT-3's authors took for an overlap (Brown et al. 2020). Shorter sentences are compared with
-whole lines only: "Thank you very much." is part of many lines that have nothing to do with a test. Only hashes are
-kept.
+GPT-3's authors define an overlap as 13 words in a row (Brown et al. 2020). Shorter sentences are compared with whole
+lines only: "Thank you very much." is part of many lines that have nothing to do with a test. Only hashes are
+stored.
 
-Axes: L lines, W words of all lines, end to end.
+Axes: L lines, W words of all lines, concatenated.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class HashedLines:
         return np.cumsum(self.lengths) - self.lengths
 
     def whole(self) -> Hashes:
-        """(L,): of each line as one run; 0 for a line without words."""
+        """Returns the hash of each line as one run, (L,); 0 for a line without words."""
         sums = np.zeros(len(self.lengths), dtype=np.uint64)
         filled = self.lengths > 0
         if filled.any():
@@ -81,14 +81,14 @@ class HashedLines:
         return sums
 
     def runs(self, longest: int) -> Iterator[tuple[Hashes, Ints]]:
-        """For n = 1 … `longest`, the hashes of all runs of n words and the line of each run.
+        """Yields, for n = 1 … `longest`, the hashes of all runs of n words and the line of each run.
 
         >>> lines = HashedLines.of([["a", "b"], ["b"]])
         >>> [line.tolist() for _, line in lines.runs(2)]
         [[0, 0, 1], [0]]
         """
         line = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        left = np.repeat(self.starts + self.lengths, self.lengths) - np.arange(len(self.words))  # words from here on
+        left = np.repeat(self.starts + self.lengths, self.lengths) - np.arange(len(self.words))  # words left in line
         starts, sums = np.arange(len(self.words)), np.zeros(len(self.words), dtype=np.uint64)
         for n in range(longest):
             inside = left[starts] > n
@@ -98,7 +98,7 @@ class HashedLines:
 
 
 def contains(sorted_hashes: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
-    """Which of the wanted hashes are among the sorted ones."""
+    """Returns which of the wanted hashes are among the sorted ones."""
     if not len(sorted_hashes):
         return np.zeros(len(wanted), dtype=bool)
     place = np.minimum(np.searchsorted(sorted_hashes, wanted), len(sorted_hashes) - 1)
@@ -108,12 +108,12 @@ def contains(sorted_hashes: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
 
 FIVE, SPAN, LONG = 5, 8, 13
 SHARE = 0.8
-FEWEST = 6  # runs of five words that a line needs to be judged by their share
+FEWEST = 6  # minimum runs of five words for a line to be judged by their share
 CHUNK = 10_000
 
 
 class Overlap(IntEnum):
-    """How much of a line is held out; the greatest that holds."""
+    """The overlap of a line with held-out sentences; the strongest kind that applies."""
 
     NONE = 0
     NEAR = 1
@@ -123,13 +123,13 @@ class Overlap(IntEnum):
 
 @dataclass(frozen=True)
 class HeldOutText:
-    whole: Hashes  # of all sentences, rising, as are the others
+    whole: Hashes  # of all sentences, ascending, as are the others
     spans: dict[int, Hashes]  # by length: whole sentences of SPAN … LONG − 1 words; all runs of LONG words
     fives: Hashes
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> HeldOutText:
-        """Sentences without any text are left out."""
+        """Hashes the sentences; those without any text are left out."""
         stream = (words for line in sentences if (words := key_words(line)))
         whole, fives = list[Hashes](), list[Hashes]()
         spans: dict[int, list[Hashes]] = {n: [] for n in range(SPAN, LONG + 1)}
@@ -146,11 +146,11 @@ class HeldOutText:
         return cls(_joined(whole), {n: _joined(some) for n, some in spans.items()}, _joined(fives))
 
     def __len__(self) -> int:
-        """Different sentences."""
+        """The number of distinct sentences."""
         return len(self.whole)
 
     def overlaps(self, lines: HashedLines) -> NDArray[np.uint8]:
-        """(L,): an `Overlap` for each line."""
+        """Returns an `Overlap` for each line, (L,)."""
         count = len(lines.lengths)
         found = np.zeros(count, dtype=np.uint8)
         if not len(self):
@@ -177,5 +177,5 @@ class HeldOutText:
 
 
 def _joined(parts: list[Hashes]) -> Hashes:
-    """Rising, each once."""
+    """Concatenates, sorts and removes duplicates."""
     return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *parts]))

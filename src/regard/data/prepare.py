@@ -1,6 +1,6 @@
-"""From a data set's published files to train, dev and test, one sentence a line.
+"""Converts a data set's published files to train, dev and test, one sentence per line.
 
-Files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
+Files are written to OUT.part, which is renamed to OUT when everything is done: an OUT that exists is complete.
 Downloads stay in OUT.part/raw until then, so that an interrupted fetch continues. Text is not normalised and nothing is
 dropped, except that pairs of a table are split by connected sentences (`splits.py`).
 """
@@ -31,7 +31,7 @@ Counts = dict[str, int]  # "train.en" → lines
 
 
 def fetch_data(data: DataSet, out: Path, mirror: str | None, progress_of: ProgressOf) -> Counts:
-    """Fetch a data set into the new folder `out`, from its own addresses or from a mirror: a folder or an address."""
+    """Fetches a data set into the new folder `out`, from its own URLs or from a mirror, which is a folder or a URL."""
     check_free(out)
     work = out.with_name(f"{out.name}.part")
     raw = work / "raw"
@@ -54,7 +54,7 @@ def fetch_data(data: DataSet, out: Path, mirror: str | None, progress_of: Progre
 
 
 def obtain(wanted: Download, path: Path, mirror: str | None, on_bytes: OnBytes) -> Path:
-    """The path of the file, fetched unless it is there already and verified."""
+    """Returns the path of the file, which is fetched unless it exists already and is verified."""
     if path.exists():
         try:
             verify(path, wanted.checksum, wanted.name)
@@ -94,7 +94,7 @@ def write_pairs(table: PairTable, files: dict[str, Path], out: Path) -> Counts:
 
 
 def write_parallel(data: ParallelFiles, files: dict[str, Path], out: Path) -> Counts:
-    """All but the last pairs train. No more than the held-out ones are in memory."""
+    """Writes all but the last pairs as training data. Only the held-out pairs are in memory."""
     held = deque[Pair]()
 
     def training() -> Iterator[Pair]:
@@ -129,7 +129,7 @@ def lines_of(lines: LinesFile, files: dict[str, Path]) -> Iterator[str]:
 
 
 def segments(lines: Iterable[str]) -> Iterator[str]:
-    """The sentences of a WMT test set, extracted as sacreBLEU does; the files are not valid SGML.
+    """Yields the sentences of a WMT test set, extracted as sacreBLEU does; the files are not valid SGML.
 
     >>> list(segments(["<doc>", '<seg id="1"> A  & B </seg>', "</doc>"]))
     ['A & B']
@@ -140,7 +140,7 @@ def segments(lines: Iterable[str]) -> Iterator[str]:
 
 
 def write_sides(out: Path, names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Counts:
-    """Write one file for each side of the rows; returns the number of lines by file."""
+    """Writes one file for each side of the rows; returns the number of lines by file."""
     count = 0
     with ExitStack() as stack:
         files = [stack.enter_context((out / name).open("w", encoding="utf-8", newline="\n")) for name in names]

@@ -9,8 +9,8 @@ number of pairs before it, and everything is a pure function of (lengths, seed, 
 that of the longest sentence, rounded up; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so
 that a CUDA graph recorded for one shape can be used for all batches.
 
-With several processes a batch has rows for all of them, and each takes its part. The tokens are in `encode.py`; batches
-of similar lengths, for models that cannot keep the sentences of a row apart, are in `batching.py`.
+With several processes a batch has rows for all of them, and each uses its part. The tokens are in `encode.py`; batches
+of similar lengths, for models that cannot separate the sentences of a row, are in `batching.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from regard.batch import FlatBatch
 
 Ints = NDArray[np.int64]
-FILLED = 0.965  # of a batch, in the first try: nearly always possible, and each further try costs as much again
+FILLED = 0.965  # share of a batch that the first try fills: nearly always possible, and each further try costs as much
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels are fastest at these
 
 
@@ -46,7 +46,7 @@ class RowLayout:
 
 
 def lay_out_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> RowLayout:
-    """Longest pairs first, each into the tightest row.
+    """Places the longest pairs first, each in the row where it leaves the least space.
 
     >>> layout = lay_out_rows([5, 3, 2], [4, 4, 2], width=8)
     >>> layout.rows, layout.row.tolist(), layout.tgt_start.tolist()
@@ -69,8 +69,8 @@ def lay_out_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: 
 class _OpenRows:
     """Rows with space left, by the smaller of the spaces for source and target: a pair whose longer side is no longer
     than that fits. A bit of `open` is set for each amount of space that some row has, so that the tightest is found at
-    once: a batch of short sentences needs thousands of searches. A row that has space for this source and this target
-    alone, such as much for a target and little for a source, is looked for only when no other fits."""
+    once: a batch of short sentences needs thousands of searches. A row in which only this source and this target fit,
+    such as one with much space for a target and little for a source, is searched for only if no other fits."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -80,9 +80,9 @@ class _OpenRows:
         self.open = 0
 
     def tightest(self, src: int, tgt: int) -> int:
-        """A row that fits a pair, which is then closed; a new row if none fits."""
+        """Returns a row that fits a pair and closes it; a new row if none fits."""
         longer = src if src > tgt else tgt
-        fitting = self.open >> longer  # rooms of that much and more
+        fitting = self.open >> longer  # spaces of at least that size
         if fitting:
             room = longer + (fitting & -fitting).bit_length() - 1
             return self._take(room, len(self.by_room[room]) - 1)
@@ -113,7 +113,7 @@ class _OpenRows:
 
 
 def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, RowLayout]:
-    """How many of the first pairs fit in a batch, and their positions in it."""
+    """Returns how many of the first pairs fit in a batch, and their positions in it."""
     room = int(FILLED * rows * width)
     longest = np.maximum(np.cumsum(src_lengths), np.cumsum(tgt_lengths))
     count = max(1, int(np.searchsorted(longest, room, side="right")))
@@ -141,7 +141,7 @@ class RowBatches(EpochBatches):
         self._open_segment()
 
     def _open_segment(self) -> None:
-        """The part of the epoch's order that `index` falls into."""
+        """Opens the segment of the epoch's order that contains `index`."""
         bounds = segment_bounds(len(self.corpus))
         number = min(bisect_right(bounds, self.index), len(bounds) - 1) - 1
         pairs = segment_pairs(len(self.corpus), self._seed, self.epoch, number)
@@ -152,11 +152,11 @@ class RowBatches(EpochBatches):
 
     @property
     def per_epoch(self) -> int:
-        """Batches of an epoch, an estimate: how well they are filled is known only when they are made."""
+        """The estimated number of batches of an epoch; their exact filling is known only when they are made."""
         return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world_size)))
 
     def largest(self) -> FlatBatch:
-        """All are of one size: the first of this segment. The position does not change."""
+        """Returns the first batch of this segment, as all have one size. The position does not change."""
         return self._from(0)[1]
 
     def __next__(self) -> FlatBatch:
@@ -170,7 +170,7 @@ class RowBatches(EpochBatches):
         return batch
 
     def _from(self, at: int) -> tuple[int, FlatBatch]:
-        """How many pairs of the segment's order, from a place on, fit into a batch, and this rank's rows of it."""
+        """Returns how many pairs of the segment's order, from `at` on, fit into a batch, and this rank's rows of it."""
         rows = self.rows * self._world_size
         most = rows * self.width // 2  # a pair has two tokens at least
         src_lengths, tgt_lengths = (side[at : at + most] for side in self._lengths)
@@ -178,7 +178,7 @@ class RowBatches(EpochBatches):
         return count, self._gather(self._order[at : at + count], layout)
 
     def _gather(self, pairs: Ints, layout: RowLayout) -> FlatBatch:
-        """This rank's rows of a batch: every `world_size`-th one."""
+        """Returns this rank's rows of a batch: every `world_size`-th one."""
         import torch
 
         from regard.batch import Places

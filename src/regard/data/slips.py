@@ -1,4 +1,4 @@
-"""Text as people type it in a hurry: slips of the fingers, accents and apostrophes that are missing, no punctuation.
+"""Simulates careless typing: typing errors, missing accents and apostrophes, no punctuation.
 
     Where's the café, then?   →   Wheres teh cafe then
 
@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from regard.text.spelling import KEY_NEIGHBORS
 
 KINDS = ("neighbour", "neighbour", "neighbour", "missing", "missing", "missing", "swapped", "swapped", "twice")
-LETTERS_A_SLIP = (10, 20, 30, 50)  # one slip in so many letters: careless to careful
-UNACCENTED, UNMARKED = 0.3, 0.3  # chance that a typist leaves out all accents, or writes apostrophes in another way
-LONGEST_WORD = 40  # characters each way in which the edges of a word are looked for
+LETTERS_PER_TYPO = (10, 20, 30, 50)  # letters per slip: careless to careful
+UNACCENTED, UNMARKED = 0.3, 0.3  # probability that all accents are left out, or that apostrophes are changed
+LONGEST_WORD = 40  # maximum characters in each direction that are searched for the edges of a word
 
-_SIGNS = re.compile(r"[^\w'’.,;:!?…()\"«»“”„¿¡-]|[\d_]")  # of a word that is no ordinary one
+_SIGNS = re.compile(r"[^\w'’.,;:!?…()\"«»“”„¿¡-]|[\d_]")  # characters that no ordinary word has
 _LAST_MARK = re.compile(r"\s*[.!?…]+$")
 _OPENING_MARK = re.compile(r"(?<!\S)[¿¡]+\s?")
 _COMMA = re.compile(r"[,;](?=\s)")
@@ -30,7 +30,7 @@ _MARKS = re.compile(r"\s*[.,;:!?…»”\"]+(?=\s|$)|(?<!\S)[«“„\"¿¡]+\s?
 
 
 def _bare_letters() -> dict[int, str]:
-    """Latin letters with an accent or joined → what is typed without one."""
+    """Returns accented Latin letters and ligatures → their unaccented spelling."""
     found = {ord(a): b for a, b in zip("ßœŒæÆøØłŁđĐ", str.split("ss oe Oe ae Ae o O l L d D"), strict=True)}
     for number in range(0xC0, 0x250):
         base = unicodedata.normalize("NFD", chr(number))[0]
@@ -51,24 +51,24 @@ def without_accents(text: str, letters: Mapping[int, str] = BARE) -> str:
     return text if text.isascii() else text.translate(letters)
 
 
-def carelessly_typed(text: str, rng: random.Random) -> str:
-    """The text with typing slips; their number, the keyboard and the use of accents are drawn at random."""
+def with_typos(text: str, rng: random.Random) -> str:
+    """Adds typing slips to a text; their number, the keyboard and the use of accents are drawn at random."""
     typed = text
     if rng.random() < UNACCENTED:
         typed = without_accents(typed, rng.choice((BARE, SPELT_OUT)))
     if rng.random() < UNMARKED:
         typed = other_apostrophes(typed, rng)
         typed = typed if typed.strip() else text
-    return with_slips(typed, rng.choice(LETTERS_A_SLIP), rng)
+    return with_slips(typed, rng.choice(LETTERS_PER_TYPO), rng)
 
 
 def other_apostrophes(text: str, rng: random.Random) -> str:
-    """All of them missing, all curly or all straight."""
+    """Removes all apostrophes, or makes them all curly or all straight."""
     return re.sub("['’]", rng.choice(("", "’", "'")), text)
 
 
 def with_slips(text: str, every: int, rng: random.Random) -> str:
-    """One slip in `every` letters on average, whatever the length of the text.
+    """Makes one slip in `every` letters on average, whatever the length of the text.
 
     >>> with_slips("Where is the station?", 10, random.Random(3))
     'Wherr is the sattion?'
@@ -77,7 +77,7 @@ def with_slips(text: str, every: int, rng: random.Random) -> str:
     letters = [at for at, character in enumerate(text) if character.isalpha()]
     count = int(len(letters) / every + rng.random())
     typed = list(text)
-    for at in sorted(rng.sample(letters, count), reverse=True):  # later ones first: what follows is done
+    for at in sorted(rng.sample(letters, count), reverse=True):  # from the end, so that earlier positions stay valid
         if not _SIGNS.search(_word_around(text, at)):
             kind = rng.choice(KINDS)
             if kind == "missing" and not _beside_letter(text, at):
@@ -96,7 +96,7 @@ def _beside_letter(text: str, at: int) -> bool:
 
 
 def slip(letter: str, following: str, kind: str, keyboard: Mapping[str, str], rng: random.Random) -> tuple[str, str]:
-    """What is typed for a letter and for what follows it.
+    """Returns the text typed for a letter and for the character that follows it.
 
     >>> kinds, keys = ("neighbour", "missing", "swapped", "twice"), KEY_NEIGHBORS[0]
     >>> [slip("a", "t", kind, keys, random.Random(1)) for kind in kinds]
@@ -114,7 +114,7 @@ def slip(letter: str, following: str, kind: str, keyboard: Mapping[str, str], rn
 
 
 def without_marks(text: str, kind: str) -> str:
-    """Without its "last" mark, its "commas", or "all" of its marks; the text itself where nothing else would be left.
+    """Removes the "last" mark, the "commas", or "all" marks of a text; unchanged if nothing else would be left.
 
     >>> [without_marks("Well, ¿qué? It is 3.5, no?", kind) for kind in ("last", "commas", "all")]
     ['Well, qué? It is 3.5, no', 'Well ¿qué? It is 3.5 no?', 'Well qué It is 3.5 no']

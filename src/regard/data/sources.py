@@ -30,7 +30,7 @@ class Download:
 
 @dataclass(frozen=True)
 class LinesFile:
-    """A file of lines: a download, or a member of one. Of .sgm files the <seg> elements are the lines."""
+    """A file of lines: a download, or a member of one. The lines of .sgm files are their <seg> elements."""
 
     download: str
     member: str = ""
@@ -50,7 +50,7 @@ class PairTable:
 @dataclass(frozen=True)
 class ParallelFiles:
     """Two files of lines that were published without a split. Pairs with an empty side are left out; the last ones are
-    held out, dev before test: of a corpus in the order of time these are its latest days."""
+    held out, dev before test: in a chronological corpus these are the latest."""
 
     sides: tuple[LinesFile, LinesFile]
     languages: tuple[str, str]
@@ -61,17 +61,17 @@ class ParallelFiles:
 @dataclass(frozen=True)
 class DataSet:
     about: str
-    size: str  # of all downloads, for people
+    size: str  # of all downloads, as text
     licence: str
     citation: str
     downloads: tuple[Download, ...]
-    files: dict[str, tuple[LinesFile, ...]] = field(default_factory=dict)  # "train.en" → its lines, one after another
+    files: dict[str, tuple[LinesFile, ...]] = field(default_factory=dict)  # "train.en" → its lines, concatenated
     pairs: PairTable | None = None  # instead of files
     parallel: ParallelFiles | None = None  # instead of files
 
     @property
     def names(self) -> list[str]:
-        """The files that it becomes."""
+        """The names of the files that are made from it."""
         split = self.pairs or self.parallel
         if split is None:
             return list(self.files)

@@ -6,7 +6,7 @@ files, a development set is held out of it. Files are only named here; `corpus.p
 
 Collections such as Tatoeba translate one sentence several times. Split line by line, most test sentences have been seen
 in training with another translation, and scores mean little. In `split_connected` two pairs are connected if their
-sources or their targets are the same but for case, punctuation and white space; whole components go to one part.
+sources or their targets are equal except for case, punctuation and white space; whole components go to one part.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class TrainingCorpus:
     files: PairFiles
     weight: float = 1.0
     tag: str | None = None
-    rough: float = 1.0  # times the chances of [data] for changes to text
+    rough: float = 1.0  # factor of the probabilities of changes to text in [data]
 
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """All pairs to learn from, each once whatever its corpus weighs: read from the files each time it is iterated."""
+    """All pairs to learn from, each once, whatever the weight of its corpus; every iteration reads the files."""
 
     corpora: tuple[TrainingCorpus, ...]
 
@@ -58,7 +58,7 @@ class Splits:
         return TrainingPairs(self.train)
 
     def fingerprint(self) -> str:
-        """The fingerprint of all training data; that of one plain corpus is the fingerprint of its files."""
+        """Returns the fingerprint of all training data; for a single plain corpus, the fingerprint of its files."""
         if len(self.train) == 1 and self.train[0] == TrainingCorpus(self.train[0].files):
             return self.train[0].files.fingerprint()
         parts = [(corpus.files.fingerprint(), corpus.weight, corpus.tag) for corpus in self.train]
@@ -66,7 +66,7 @@ class Splits:
 
 
 def find_splits(config: DataConfig) -> Splits:
-    """The files a recipe names, with a part of train held out when no dev files are given."""
+    """Returns the files that a recipe names, with a part of train held out if no dev files are given."""
     first, dev, test = (_named(config, config, prefix) for prefix in ("", "dev_", "test_"))
     train = [TrainingCorpus(first)] if first else []
     for table in config.corpus:
@@ -103,7 +103,7 @@ def _named(config: DataConfig | CorpusConfig, data: DataConfig, prefix: str) -> 
 
 
 def hold_out(files: PairFiles, size: int | None) -> tuple[PairFiles, PairFiles]:
-    """(train, dev): about `size` pairs chosen by the hash of their source, so that equal sources stay together."""
+    """Returns (train, dev), dev with about `size` pairs chosen by source hash, so that equal sources stay together."""
     total, largest = 0, 0
 
     def hashes() -> Iterator[int]:
@@ -129,7 +129,7 @@ def hold_out(files: PairFiles, size: int | None) -> tuple[PairFiles, PairFiles]:
 
 
 def sentence_key(text: str) -> str:
-    """The words of a sentence, equal for all its spellings.
+    """Returns the words of a sentence as a key, equal for spellings that differ in case, punctuation and spaces.
 
     >>> sentence_key("It's  late!") == sentence_key("it’s late.")
     True
@@ -140,7 +140,7 @@ def sentence_key(text: str) -> str:
 
 
 def components(pairs: Sequence[Pair]) -> list[int]:
-    """For each pair the number of its component: the first pair that belongs to it.
+    """Returns the component of each pair, as the index of its first pair.
 
     >>> components([("Hi.", "Salut !"), ("Go.", "Va !"), ("Hello.", "Salut."), ("Hi!", "Bonjour.")])
     [0, 1, 0, 0]
@@ -163,10 +163,10 @@ def components(pairs: Sequence[Pair]) -> list[int]:
 
 
 def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> dict[str, list[Pair]]:
-    """The pairs of "train", "dev" and "test". Whole components in the order of a seeded hash fill test, then dev, until
-    they hold that many sources, one reference each (the first pair of each source); the rest trains. Components of more
-    than `most` pairs always train: short common phrases with many translations would make an easy test. No pair occurs
-    twice.
+    """Returns the pairs of "train", "dev" and "test". Whole components in the order of a seeded hash fill test, then
+    dev, until they have that many sources, one reference each (the first pair of each source); the others are for
+    training, and so are components of more than `most` pairs: short common phrases with many translations would make an
+    easy test. No pair occurs twice.
     """
     members: dict[int, list[int]] = {}
     for i, component in enumerate(components(pairs)):
@@ -185,5 +185,5 @@ def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, m
 
 
 def _order_key(seed: int, pair: Pair) -> bytes:
-    """A hash that is the same on every machine. It is of a component's first pair, so the order of the file matters."""
+    """Hashes a component's first pair, the same on every machine; it depends on the order of the file."""
     return hashlib.blake2b(f"{seed}\t{sentence_key(pair[0])}\t{sentence_key(pair[1])}".encode(), digest_size=8).digest()

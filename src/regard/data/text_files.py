@@ -1,7 +1,7 @@
 """The lines of a text file, plain or compressed, read as a stream.
 
-A line ends at "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an
-InputError that says where it is and what to do. Glossaries and lists of words to keep are read here too.
+A line ends only at "\\n": U+2028, NUL and similar characters are text. Every fault of a file is an InputError that
+says where it is and what to do. Glossaries and lists of words to keep are read here too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.text.glossary import Glossary
 
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
-MAGIC = {  # how a file begins → what it is, what to do about it
+MAGIC = {  # first bytes of a file → its kind, what to do about it
     b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
     b"\xfd7zXZ\0": ("xz", 'rename it to end in ".xz"'),
     b"PK\x03\x04": ("a zip archive", "unzip it"),
@@ -29,12 +29,12 @@ MAGIC = {  # how a file begins → what it is, what to do about it
 
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of a text file, decompressed by suffix; "\\n" or "\\r\\n" and a leading BOM are taken off."""
+    """Yields the lines of a text file, decompressed by suffix, without "\\n" or "\\r\\n" and a leading BOM."""
     return decode_lines(read_raw_lines(path), str(path), keep_bom)
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """The lines as bytes, with their line ends."""
+    """Yields the lines as bytes, with their line ends."""
     empty = True
     with open_text(path, raw=path.suffix in COMPRESSED) as stored:
         try:
@@ -54,7 +54,7 @@ def unreadable(path: Path, error: Exception) -> InputError:
 
 
 def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False, first: int = 1) -> Iterator[str]:
-    """The lines of an open stream; `name` is what errors call it, and `first` the number of the first line."""
+    """Decodes the lines of an open stream; `name` names it in errors, and `first` is the number of the first line."""
     for number, raw in enumerate(stream, start=first):
         line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_bom else raw
         try:
@@ -69,7 +69,7 @@ def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False, fir
 
 
 def open_text(path: Path, raw: bool = False) -> IO[bytes]:
-    """The file, opened for reading bytes, after checking that it exists and, unless `raw`, that it is text."""
+    """Opens a file for reading bytes, after checking that it exists and, unless `raw`, that it is text."""
     if not path.exists():
         raise InputError(f"{path} does not exist; {_suggestion(path)}")
     if path.is_dir():
@@ -101,12 +101,12 @@ def _suggestion(path: Path) -> str:
 
 
 def read_glossary(path: str | PathLike[str]) -> Glossary:
-    """Source, tab, target on each line; # begins a comment line. Its `warnings` say what was listed twice."""
+    """Reads lines of source, tab, target; # begins a comment line. The glossary's `warnings` list duplicates."""
     return _read(path, Glossary.parse, "a term, a tab and its translation on each line")
 
 
 def read_keep(path: str | PathLike[str]) -> Glossary:
-    """One term a line, which stays as it is."""
+    """Reads terms that are not translated, one per line."""
     return _read(path, Glossary.parse_keep, "one term a line")
 
 

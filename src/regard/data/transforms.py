@@ -4,12 +4,12 @@
     the source alone    lower, title, drop_marks, slips (`slips.py`), drop_words
     several pairs       join_pairs
 
-What must be kept is changed on both sides. What people write carelessly is changed in the source alone (Belinkov and
-Bisk 2018), because they still want a proper translation; so a translator that reads CAPITALS and Title Case in small
-letters and takes off a full stop that the source does not have (`translation/prepare.py`) agrees with `lower` and
-`drop_marks`. Joined pairs (Kondo et al. 2021) teach longer texts than any in the corpus. All randomness comes from the
-given generator, so that an epoch can be made again. Each epoch needs a new encoding of the corpus, as with BPE-dropout;
-with every probability at 0 nothing here is called. Slots in a text stay, each where it was.
+Spans that a translation copies are changed on both sides. Careless writing is simulated in the source only (Belinkov
+and Bisk 2018), because the translation should still be correct; so a translator that lowercases CAPITALS and Title Case
+and removes a full stop that the source does not have (`translation/prepare.py`) agrees with `lower` and `drop_marks`.
+Joined pairs (Kondo et al. 2021) teach longer texts than any in the corpus. All randomness comes from the given
+generator, so that an epoch is reproducible. Each epoch needs a new encoding of the corpus, as with BPE-dropout; with
+every probability at 0 nothing here is called. Slots in a text keep their places.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from regard.data.config import DataConfig
-from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
+from regard.data.copies import with_changed_numbers, with_emoji, with_list_mark, with_placeholder
 from regard.data.filters import Numbered
-from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
+from regard.data.slips import MARKS_LOST, with_typos, without_marks
 from regard.text.normalize_input import FIRST_LETTER, sentence_case
 from regard.text.slots import SLOT
 
@@ -29,12 +29,12 @@ Pair = tuple[str, str]
 Change = Callable[[str, str, random.Random], Pair]
 
 WORD = re.compile(r"\S+")
-JOINED = (2, 2, 3, 3, 4, 5)  # how many pairs become one example
-NEIGHBOURS = 0.5  # chance that these follow each other in the corpus, as the sentences of a text do
+JOINED = (2, 2, 3, 3, 4, 5)  # numbers of pairs per joined example
+NEIGHBOURS = 0.5  # probability that these are consecutive in the corpus, like the sentences of a text
 
 
 def in_title_case(text: str) -> str:
-    """The first letter of each word is a capital, also behind a quotation mark or an opening mark.
+    """Capitalizes the first letter of each word, also after a quotation mark or an opening mark.
 
     >>> in_title_case("¿dónde está «el gato»?")
     '¿Dónde Está «El Gato»?'
@@ -52,14 +52,14 @@ def recased(src: str, tgt: str, rng: random.Random) -> Pair:
 
 CASE_CHANGES: dict[str, Change] = {
     "recase": recased,
-    # in small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read
+    # all lower case, or with an initial capital, as CAPITALS are normalized for translation
     "lower": lambda src, tgt, rng: (rng.choice((str.lower, sentence_case))(src), tgt),
     "title": lambda src, tgt, rng: (in_title_case(src), tgt),
 }
-OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not changed again
-    "renumber": with_other_numbers,
+OTHER_CHANGES: dict[str, Change] = {  # in this order: inserted text is not changed again
+    "renumber": with_changed_numbers,
     "drop_marks": lambda src, tgt, rng: (without_marks(src, rng.choice(MARKS_LOST)), tgt),
-    "slips": lambda src, tgt, rng: (carelessly_typed(src, rng), tgt),
+    "slips": lambda src, tgt, rng: (with_typos(src, rng), tgt),
     "placeholders": with_placeholder,
     "emoji": with_emoji,
     "list_marks": with_list_mark,
@@ -67,12 +67,12 @@ OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not cha
 
 
 def transformed(texts: Sequence[Numbered], config: DataConfig, rng: random.Random) -> list[Numbered]:
-    """Each pair in its form for this epoch."""
+    """Returns each pair as changed for this epoch."""
     return [(number, *change_pair(src, tgt, config, rng)) for number, src, tgt in texts]
 
 
 def change_pair(src: str, tgt: str, config: DataConfig, rng: random.Random) -> Pair:
-    """The pair with at most one change of case, and any of the others."""
+    """Applies at most one change of case, and any of the other changes, to a pair."""
     for name, change in CASE_CHANGES.items():
         if (chance := getattr(config, name)) and rng.random() < chance:
             src, tgt = change(src, tgt, rng)
@@ -86,15 +86,15 @@ def change_pair(src: str, tgt: str, config: DataConfig, rng: random.Random) -> P
 
 
 def without_words(text: str, chance: float, rng: random.Random) -> str:
-    """Each word without a slot is dropped with this probability; at least one stays."""
+    """Drops each word without a slot with this probability; at least one word is kept."""
     words = text.split()
     kept = [word for word in words if rng.random() >= chance or SLOT.search(word)]
     return " ".join(kept or words[:1]) if len(kept) < len(words) else text
 
 
 def joined(lengths: Sequence[tuple[int, int]], chance: float, most: int, rng: random.Random) -> list[list[int]]:
-    """Which of some pairs become one example; each pair is in one of them. With this chance an example is to have two
-    to five pairs, neighbours or any others, as long as both sides stay within `most` tokens.
+    """Groups pairs into examples; each pair is in one of them. With this probability an example has two to five pairs,
+    consecutive or random, as long as both sides stay within `most` tokens.
 
     >>> joined([(3, 3), (4, 4), (9, 9)], chance=1.0, most=8, rng=random.Random(0))
     [[0, 1], [2]]

@@ -1,1 +1,1 @@
-"""What is wrong with a corpus or a recipe, and what a run will cost, before the run."""
+"""Checks a corpus and a recipe for problems, and predicts the cost of a run, before the run."""

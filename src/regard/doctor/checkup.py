@@ -16,7 +16,7 @@ from regard.doctor.prepare import prepared
 from regard.doctor.rehearse import rehearse
 from regard.recipe.recipe import Recipe
 
-SAMPLE = 20_000  # pairs that languages and alignment are judged on
+SAMPLE = 20_000  # pairs on which languages and alignment are judged
 KILLED = (
     "the system killed the rehearsal, as it does when memory runs out; halve train.batch_tokens, use a smaller "
     "model.preset, or shorter sentences (data.max_length)"
@@ -24,7 +24,7 @@ KILLED = (
 
 
 def check_up(recipe: Recipe, sample: int = SAMPLE, predicts: bool = True, console: Console | None = None) -> Report:
-    """Check the machine and the data of a recipe, predict its run and give advice. Only caches are written."""
+    """Checks the machine and the data of a recipe, predicts its run and gives advice. Only caches are written."""
     console = console or Console(stderr=True)
     machine = read_machine(recipe.data)
     with console.status("examining the data") as status:
@@ -77,7 +77,7 @@ class Report:
 
 
 def as_text(report: Report, named: Callable[[str], str] = str) -> str:
-    """`named` is applied to remedies and advice, which name recipe keys."""
+    """Formats a report; `named` is applied to remedies and advice, which name recipe keys."""
     lines = machine_lines(report.machine)
     if report.examination is None:
         return "\n".join([*lines, "", NO_RECIPE])
@@ -136,7 +136,7 @@ def prediction_lines(found: Prediction) -> list[str]:
     memory = gib(found.peak_bytes) if found.peak_bytes is not None else "not known here"
     where = f"{'bfloat16' if rehearsal.half else 'float32'} on {rehearsal.device}"
     batches = f"{rehearsal.target_tokens:,.0f} target tokens an update, {rehearsal.filled:.0%} filled"
-    on_cpu = rehearsal.device == "cpu"  # on a busy machine the processor time is less than the time to wait
+    on_cpu = rehearsal.device == "cpu"  # on a busy machine the processor time is less than the wall time
     spent = f"{duration(total.processor)} of processor time" if on_cpu else "as the machine is now"
     work = f"{found.flops:.2g} FLOPs, {gib(found.disk)} on disk"
     lines = [

@@ -1,8 +1,8 @@
 """Examination of the data of a recipe before training: one pass over every file, then checks of a sample.
 
-All lines are checked for their encoding and characters, for repetition, and for held-out sentences; languages and
-whether the lines of a pair belong together are judged on a sample of neighbouring pairs. Of every pair only hashes and
-lengths are kept, some thirty bytes.
+All lines are checked for their encoding and characters, for repetition, and for held-out sentences; the languages and
+the alignment of pairs are judged on a sample of consecutive pairs. Only hashes and lengths of every pair are kept in
+memory, some thirty bytes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from regard.doctor.read_files import Chunk, Sample, check_characters, read_chunk
 from regard.doctor.repeats import Hashes, Leaks, Repeats, plain_hashes, side_hashes
 
 LONG = 1000  # characters
-UNEQUAL = 40  # characters of the longer side from which on a ratio is informative
+UNEQUAL = 40  # minimum characters of the longer side for an informative ratio
 LEAKED, LEAKED_SIDE = 0.01, 0.1  # shares of a held-out set that make a leak serious
 LINE_FAULTS = ("encoding", "bom", "line ends", "control", "invisible", "replaced", "mojibake", "html", "normal form")
-STOPS = ("encoding", "columns", "unequal")  # what training refuses
+STOPS = ("encoding", "columns", "unequal")  # faults that training refuses
 
 
 @dataclass
@@ -69,8 +69,8 @@ class CorpusScan:
 @dataclass(frozen=True)
 class Examination:
     findings: tuple[Finding, ...]
-    pairs: dict[str, int]  # of train, dev and test
-    sampled: int  # of train
+    pairs: dict[str, int]  # number of pairs of train, dev and test
+    sampled: int  # number of sampled pairs of train
 
     @property
     def stops(self) -> bool:
@@ -79,7 +79,7 @@ class Examination:
 
 
 def examine(data: DataConfig, sample: int, progress: Callable[[int, str], None] = lambda *_: None) -> Examination:
-    """`progress` is called with the number of pairs so far and what is done now."""
+    """Examines the data; `progress` is called with the number of pairs so far and the current step."""
     has_dev = data.dev_src or data.dev_pairs
     splits = find_splits(data if has_dev else replace(data, dev_size=0))  # nothing is held out yet
     held = {name: files for name, files in (("dev", splits.dev), ("test", splits.test)) if files}
@@ -91,7 +91,7 @@ def examine(data: DataConfig, sample: int, progress: Callable[[int, str], None] 
     findings += shared_findings(leaks, scans)
     known = set().union(*(corpus.characters for corpus in corpora))
     findings += [found for held_out in scans.values() for found in unseen_findings(held_out, known)]
-    for number, corpus in enumerate(corpora):  # held-out sets are judged by what the first corpus teaches
+    for number, corpus in enumerate(corpora):  # held-out sets are judged by a model of the first corpus
         beside = list(scans.values()) if number == 0 else []
         parts = [(scan.part, scan.sample) for scan in (corpus, *beside)]
         show = partial(progress, 0)
@@ -120,7 +120,7 @@ def scan_files(
 
 
 def line_findings(scan: CorpusScan, max_ratio: float) -> list[Finding]:
-    """Findings of the pass over all lines."""
+    """Returns the findings of the pass over all lines."""
     part, tally, found = scan.part, scan.tally, []
     for (src, tgt), (first, second) in tally.unequal:
         message = f"{src.name} has {first:,} lines but {tgt.name} has {second:,}; training refuses them"
@@ -155,7 +155,7 @@ def repeat_findings(scan: CorpusScan) -> list[Finding]:
 
 
 def ratio_findings(scan: CorpusScan, max_ratio: float) -> list[Finding]:
-    """Sides whose ratio is `max_ratio` times the usual one or more, in characters."""
+    """Finds pairs whose ratio of characters is at least `max_ratio` times the usual one."""
     lengths = np.concatenate(scan.lengths).astype(np.float64)
     filled = lengths[lengths.min(axis=1) > 0]
     usual = float(np.median(np.log(filled[:, 1] / filled[:, 0]))) if len(filled) else 0.0
@@ -173,7 +173,7 @@ def ratio_findings(scan: CorpusScan, max_ratio: float) -> list[Finding]:
 
 
 def leak_findings(name: str, leaks: Leaks, scan: CorpusScan) -> list[Finding]:
-    """Whole pairs of a held-out set in train, and single sides."""
+    """Finds whole pairs of a held-out set in train, and single sides."""
     count = {side: len(leaks.plain[side].lines()) for side in leaks.plain}
     exact = {side: len(leaks.exact[side].lines()) for side in leaks.exact}
     size, found = scan.pairs, []
@@ -210,7 +210,7 @@ def leak_places(leaks: Leaks, scan: CorpusScan, side: str, shown: int) -> tuple[
 
 
 def shared_findings(leaks: dict[str, Leaks], scans: dict[str, CorpusScan]) -> list[Finding]:
-    """Pairs that dev and test share."""
+    """Finds pairs that dev and test share."""
     if len(leaks) < 2:
         return []
     dev = set(leaks["dev"].plain["source"].hashes.tolist()) - {0}
@@ -226,7 +226,7 @@ def shared_findings(leaks: dict[str, Leaks], scans: dict[str, CorpusScan]) -> li
 
 
 def unseen_findings(scan: CorpusScan, known: set[str]) -> list[Finding]:
-    """Lines of a held-out set with characters that train does not have."""
+    """Finds lines of a held-out set with characters that train does not have."""
     new = {c for c in scan.characters - known if not c.isspace()}
     if not new:
         return []
@@ -243,11 +243,11 @@ SHIFT_REMEDY = (
     "(a second fault may undo the shift later)"
 )
 SIDES = ("source", "target")
-ENOUGH = 1000  # pairs from which word translations can be learnt
+ENOUGH = 1000  # minimum pairs to learn word translations from
 
 
 def language_findings(parts: Parts, progress: Callable[[str], None]) -> list[Finding]:
-    progress("learning what each side is written in")
+    progress("learning the language of each side")
     found = judge_languages([pair for _, sample in parts for pair in sample.pairs()])
     swapped = found.swapped()
     faults: dict[str, dict[int, int]] = {}  # name → place in all samples → side to show
@@ -263,7 +263,7 @@ def language_findings(parts: Parts, progress: Callable[[str], None]) -> list[Fin
 
 
 def script_findings(parts: Parts) -> list[Finding]:
-    """Lines whose letters are not of the script that most lines of their side in train have."""
+    """Finds lines whose letters are not in the script of most lines of their side in train."""
     pairs = [pair for _, sample in parts for pair in sample.pairs()]
     wrong: dict[int, int] = {}
     for side in (0, 1):
@@ -304,14 +304,14 @@ def shift_findings(parts: Parts, shifts: Sequence[Shift]) -> list[Finding]:
                 begins, ends = (sample.place(0, at - start) for at in (shift.first, min(shift.last, end - 1)))
                 where = f"{begins.where} to {ends.where.rpartition(':')[2]}"
                 places.append(FaultExample(where, f"translates target line {shift.offset:+d}: {begins.text}"))
-            message = f"about {count:,} of {len(sample):,} pairs looked at have their target some lines off"
+            message = f"about {count:,} of {len(sample):,} sampled pairs have a shifted target"
             findings.append(Finding("shifted", name, True, message, SHIFT_REMEDY, count, len(sample), tuple(places)))
         start = end
     return findings
 
 
 def by_part(parts: Parts, faults: dict[str, dict[int, int]]) -> list[Finding]:
-    """Findings of each part, from places that count through all samples."""
+    """Returns the findings of each part, from indices into all samples concatenated."""
     findings, start = [], 0
     for name, sample in parts:
         for fault, where in faults.items():

@@ -1,7 +1,7 @@
-"""Findings about data: what is wrong, how often, examples, and what to do about it.
+"""Findings about data: the fault, its frequency, examples, and a remedy.
 
 A finding is serious if training would refuse the data, learn from wrong data, or get a misleading score. The others are
-information; a sound corpus has some of them too. `findings.toml` has the kinds of faults.
+information; a good corpus has some of them too. `findings.toml` has the kinds of faults.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-SHOWN = 3  # examples of a finding
-WIDTH = 72  # characters of a line that is shown
+SHOWN = 3  # maximum examples of a finding
+WIDTH = 72  # maximum characters of a line that is shown
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A fault that lines can have."""
+    """A kind of fault in lines or pairs."""
 
     what: str
     remedy: str
-    serious_from: float  # share of the lines or pairs checked
-    reported_from: float = 0.0  # share; a model misjudges some pairs of a sound corpus
+    serious_from: float  # share of the checked lines or pairs
+    reported_from: float = 0.0  # share; a model misjudges some pairs of a good corpus
 
 
 _TABLES = tomllib.loads(files("regard.doctor").joinpath("findings.toml").read_text(encoding="utf-8"))
@@ -44,8 +44,8 @@ class Finding:
     serious: bool
     message: str
     remedy: str
-    count: int  # lines or pairs it is true of
-    looked: int  # lines or pairs that were checked
+    count: int  # affected lines or pairs
+    looked: int  # checked lines or pairs
     places: tuple[FaultExample, ...] = ()
 
 
@@ -58,7 +58,7 @@ class FaultCounts:
     unequal: list[tuple[Sequence[Path], Sequence[int]]] = field(default_factory=list)  # files, lines of each
 
     def add(self, name: str, example: Callable[[], FaultExample], count: int = 1) -> None:
-        """Count a fault; `example` is called for the first few."""
+        """Counts a fault; `example` is called for the first few."""
         self.counts[name] += count
         shown = self.places.setdefault(name, [])
         if len(shown) < SHOWN:
@@ -68,7 +68,7 @@ class FaultCounts:
 def finding(
     name: str, part: str, count: int, looked: int, noun: str, places: Sequence[FaultExample], total: int = 0
 ) -> Finding:
-    """A fault of a known kind in `count` of `looked` lines or pairs, which may be a sample of `total`."""
+    """Makes the finding of a known kind in `count` of `looked` lines or pairs, which may be a sample of `total`."""
     kind = KINDS[name]
     among = f" of {looked:,} {noun} looked at" if total > looked else f" of {looked:,} {noun}"
     message = f"{count:,}{among} ({share(count, looked)}) {kind.what}"
@@ -86,7 +86,7 @@ def share(count: int, of: int) -> str:
 
 
 def cut_short(text: str, width: int = WIDTH) -> str:
-    """One line of a screen; characters that cannot be printed are escaped.
+    """Shortens a text to one line; characters that cannot be printed are escaped.
 
     >>> cut_short("a\\u200bb\\x07")
     'a\\\\u200bb\\\\x07'

@@ -1,9 +1,9 @@
-"""Whether a line is in the language of its side, by character trigrams that are counted on each side.
+"""Checks whether lines are in the language of their side, by character trigrams that are counted on each side.
 
 A line is cut into overlapping character trigrams (Cavnar and Trenkle 1994), and each side counts its own. With
 c_s(g) the count of g on side s, without the line itself, and n_s their sum,
 
-    ln P_s(line) = Σ_g ln (c_s(g) + α) / (n_s + α G)        α = 0.5, G as many trigrams as both sides have
+    ln P_s(line) = Σ_g ln (c_s(g) + α) / (n_s + α G)        α = 0.5, G the distinct trigrams of both sides
 
 A line whose other side is more probable by a wide margin is in the other side's language; if both lines of a pair are,
 the pair is swapped. A line that is far less probable for its length than others of its side, on both sides, is unlike
@@ -27,23 +27,23 @@ Ints = NDArray[np.int64]
 
 ALPHA = 0.5
 MARGIN = 12.0  # nats by which the other side must be more probable
-LETTERS = 10  # that a line must have to be judged; a name or a number belongs to both sides
-UNLIKE_LETTERS = 20  # the same for being unlike
-STRANGE = 4.0  # usual distances from the median at which a line is unlike the others
-STEADY = 60  # trigrams from which on a longer line's mean varies no less: topics differ, however long a line is
-ALIKE = 0.3  # nats per trigram by which a line must usually fit its own side better, to distinguish them
-LONGEST = 1000  # characters of a line that are used
+LETTERS = 10  # minimum trigrams of a line to be judged; a name or a number belongs to both sides
+UNLIKE_LETTERS = 20  # minimum trigrams of a line to be judged as unlike the corpus
+STRANGE = 4.0  # standard distances from the median at which a line is unlike the others
+STEADY = 60  # trigrams beyond which the mean of a line varies no less: topics differ, however long a line is
+ALIKE = 0.3  # nats per trigram by which lines must usually fit their own side better, to distinguish the sides
+LONGEST = 1000  # maximum characters of a line that are used
 FEWEST_LINES = 100
 MANY_SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How well every line of a side fits its own side and the other: nats, and nats per character trigram."""
+    """The log-probabilities, in nats, of every line of a side on its own side and on the other."""
 
     own: Floats
     other: Floats
-    trigrams: Ints  # how many; 0 for a line that is not judged
+    trigrams: Ints  # number of trigrams; 0 for a line that is not judged
 
     @property
     def fits_other(self) -> NDArray[np.bool_]:
@@ -51,14 +51,14 @@ class Fit:
 
     @property
     def margin(self) -> float:
-        """By how much lines usually fit their own side better, in nats per trigram."""
+        """The median advantage of the own side over the other, in nats per trigram."""
         judged = self.trigrams >= LETTERS
         if judged.sum() < FEWEST_LINES:
             return 0.0
         return float(np.median((self.own - self.other)[judged] / self.trigrams[judged]))
 
     def unlike(self) -> NDArray[np.bool_]:
-        """Outliers by the median and the median distance from it, since outliers move a mean."""
+        """Returns the outliers, by the median and the median absolute deviation, which are robust."""
         judged = self.trigrams >= UNLIKE_LETTERS
         if judged.sum() < FEWEST_LINES:
             return np.zeros(len(self.trigrams), dtype=bool)
@@ -79,7 +79,7 @@ class Languages:
         return all(fit.margin > ALIKE for fit in (self.source, self.target))
 
     def swapped(self) -> list[int]:
-        """Pairs of which each side fits the other side better, both together by the margin."""
+        """Returns the pairs in which each line fits the other side better, both together by the margin."""
         source, target = self.source, self.target
         both = (source.other > source.own) & (target.other > target.own)
         clear = source.other - source.own + target.other - target.own > MARGIN
@@ -116,7 +116,7 @@ def _log_probability(counts: Floats, total: float, kinds: int) -> Floats:
 
 
 def letters_only(text: str) -> str:
-    """Lower case, words between single spaces; digits and punctuation tell no language.
+    """Returns the words in lower case between single spaces; digits and punctuation do not depend on the language.
 
     >>> letters_only("L'été 2024, déjà!")
     ' l été déjà '
@@ -126,7 +126,7 @@ def letters_only(text: str) -> str:
 
 
 def _trigrams(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """(all character trigrams as numbers, how many each line has)"""
+    """Returns all character trigrams as numbers, and the number of trigrams of each line."""
     forms = [letters_only(text) for text in texts]
     forms = [form if len(form) >= 3 else "" for form in forms]
     points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
@@ -136,13 +136,13 @@ def _trigrams(texts: Sequence[str]) -> tuple[Ints, Ints]:
     grams = points[:-2] << 42 | points[1:-1] << 21 | points[2:]  # a character has 21 bits
     inside = np.ones(len(grams), dtype=bool)
     ends = np.cumsum(sizes)[sizes > 0]
-    inside[ends[:-1] - 1] = inside[ends[:-1] - 2] = False  # these reach into the next line
+    inside[ends[:-1] - 1] = inside[ends[:-1] - 2] = False  # these overlap with the next line
     return grams[inside], np.maximum(0, sizes - 2)
 
 
 @cache
 def script_of(character: str) -> str | None:
-    """The script of a letter, None for what belongs to all of them.
+    """Returns the script of a letter; None for characters of no single script.
 
     >>> script_of("é"), script_of("ж"), script_of("猫"), script_of("7")
     ('LATIN', 'CYRILLIC', 'CJK', None)
@@ -154,7 +154,7 @@ def script_of(character: str) -> str | None:
 
 
 def script_of_line(text: str) -> str | None:
-    """The script of most letters; None for a line with fewer than three."""
+    """Returns the script of most letters; None for a line with fewer than three."""
     if text.isascii():
         return "LATIN" if sum(map(str.isalpha, text)) >= 3 else None
     counts = Counter(script for script in map(script_of, text[:LONGEST]) if script)

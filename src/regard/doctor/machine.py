@@ -1,4 +1,4 @@
-"""The machine as it is now: versions, cores, memory, devices, disk, as the system reports them."""
+"""The current state of the machine: versions, cores, memory, devices and disk, as reported by the system."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Device:
 class Machine:
     versions: dict[str, str]
     processor: str
-    cores: int  # that this process may use
-    load: float | None  # processes that wanted a core in the last minute
+    cores: int  # cores that this process may use
+    load: float | None  # load average of the last minute
     threads: int
-    bfloat16: str  # how a CPU multiplies in it
+    bfloat16: str  # hardware support of the CPU for bfloat16 products
     memory_free: int | None  # bytes
     memory_total: int | None
     devices: tuple[Device, ...]
@@ -68,19 +68,19 @@ def read_machine(data: DataConfig) -> Machine:
 
 
 def _bfloat16(flags: list[str]) -> str:
-    """From the flags in /proc/cpuinfo: torch's own functions for it are private."""
+    """Finds the bfloat16 support in the flags of /proc/cpuinfo: torch's own functions for it are private."""
     found = [name for flag, name in (("amx_bf16", "AMX"), ("avx512_bf16", "AVX512-BF16")) if flag in flags]
     return " and ".join(found) or "no unit for it"
 
 
 def _proc(name: str) -> dict[str, str]:
-    """The lines "key: value" of a file in /proc, where there is one."""
+    """Reads the lines "key: value" of a file in /proc; empty if it does not exist."""
     path = Path("/proc", name)
     lines = path.read_text().splitlines() if path.exists() else []
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
 def _disk_free(folder: Path) -> int | None:
-    """Free bytes on the disk of a folder, or of the nearest folder above it that exists."""
+    """Returns the free bytes on the disk of a folder, or of its nearest existing parent."""
     existing = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
     return shutil.disk_usage(existing).free if existing else None

@@ -1,14 +1,14 @@
-"""Whether the two lines of a pair belong together, by IBM model 1, learnt from the corpus itself.
+"""Checks whether the two lines of a pair are translations, by IBM model 1, learnt from the corpus itself.
 
     gain(e, f) = mean_j ln [ (1 − ε) · 1/(I+1) Σ_i t(f_j | e_i) + ε · p(f_j) ] / p(f_j)        ε = 0.1
 
-is how much better, in nats a word, the source predicts the target's words than their frequency does: about 0 or less
-for two random lines, well above it for translations. A pair is judged by a model learnt from other pairs (the corpus is
+is how much better, in nats per word, the source predicts the target's words than their frequency does: about 0 or less
+for two random lines, well above 0 for translations. A pair is judged by a model learnt from other pairs (the corpus is
 halved), since rare words of a wrong pair would predict each other.
 
-Lines whose targets are k lines away (a line lost on one side) are found where, over some twenty lines, the gain at that
-offset is far above the gain at offset 0. A lexicon cannot judge free translations, names and numbers that are in both
-lines, or one wrong word.
+Lines whose targets are k lines away (a line is missing on one side) are detected where, over some twenty lines, the
+gain at that offset is far above the gain at offset 0. A lexicon cannot judge free translations, names and numbers that
+are in both lines, or one wrong word.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ Words = list[str]
 
 EPSILON = 0.1  # weight of a word's frequency in its probability
 ITERATIONS = 4
-WORDS = 40  # of a line that are used: time grows with their square
-LEAST = 1e-3  # of t(f | e): smaller entries are dropped, which keeps the table small
+WORDS = 40  # maximum words of a line that are used: time grows with their square
+LEAST = 1e-3  # minimum t(f | e): smaller entries are dropped, which keeps the table small
 WINDOW = 20  # lines over which shifts are detected
 OFFSETS = (-2, -1, 1, 2)
 FARTHEST = max(OFFSETS)
-CLEAR = 0.25  # nats a word by which a shifted window must explain itself better
-SURE = 1.0  # nats a word between true pairs and chance, to judge a single pair by
-FEWEST_WORDS = 4  # that the model knows, to judge a single pair by
-FEWEST_PAIRS = 200  # to learn from
+CLEAR = 0.25  # minimum gain of a shifted window over its unshifted pairs, in nats per word
+SURE = 1.0  # minimum difference between true pairs and chance to judge single pairs, in nats per word
+FEWEST_WORDS = 4  # minimum known words to judge a single pair
+FEWEST_PAIRS = 200  # minimum pairs to learn from
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Lines whose targets are `offset` lines further on."""
+    """Lines whose targets are `offset` lines later."""
 
     first: int
     last: int
@@ -52,20 +52,20 @@ class Shift:
 
 @dataclass(frozen=True)
 class Pairing:
-    """The judgement of each pair of a sample, in order; NaN where there were too few words."""
+    """The gain of each pair of a sample, in order; NaN for pairs with too few words."""
 
     gains: Floats  # of each pair
-    chance: float  # the median gain of targets with sources of other pairs
+    chance: float  # the median gain of random pairs
     shifts: tuple[Shift, ...]
-    together: bool  # whether the two sides go together at all, here or some lines off
+    together: bool  # whether the two sides are translations at all, possibly shifted
 
     @property
     def separates(self) -> bool:
-        """Whether true pairs can be distinguished from chance: a few hundred sentences are too few."""
+        """Whether true pairs can be distinguished from random ones: a few hundred sentences are too few."""
         return float(np.nanmedian(self.gains)) - self.chance > SURE
 
     def misaligned(self) -> list[int]:
-        """Pairs that fit no better than random lines, outside shifted parts; the worst first."""
+        """Returns the pairs that fit no better than random lines, outside shifted parts; the worst first."""
         if not self.separates:
             return []
         apart = np.ones(len(self.gains), dtype=bool)
@@ -77,7 +77,7 @@ class Pairing:
 
 
 def line_words(text: str) -> Words:
-    """Words without case; characters where a script has no spaces.
+    """Splits a line into words without case, or into characters if its script has no spaces.
 
     >>> line_words("Le chat."), line_words("猫だ 。")
     (['le', 'chat', '.'], ['猫', 'だ', '。'])
@@ -105,7 +105,7 @@ class LexicalModel:
         return cls(table, counts / counts.sum())
 
     def gains(self, pairs: Sequence[tuple[Words, Words]]) -> Floats:
-        """The equation at the head of this file; words that were not learnt are left out."""
+        """Returns the gain (see the module's docstring) of each pair; unknown words are left out."""
         found = np.full(len(pairs), np.nan)
         for group in self.table.numbered(pairs):
             lexical = self.table.emissions(group).mean(axis=2)  # (B, T)
@@ -118,7 +118,7 @@ class LexicalModel:
 
 
 def judge_pairs(runs: Sequence[Pairs], progress: Callable[[str], None] = lambda _: None) -> Pairing | None:
-    """`runs` are neighbouring pairs each, one run after another; places count through them. None: too few to tell."""
+    """Judges pairs, given as runs of consecutive pairs; indices count through all runs. None: too few pairs."""
     lines = [[(line_words(src), line_words(tgt)) for src, tgt in run] for run in runs]
     count = sum(len(run) for run in lines)
     if sum(1 for run in lines for src, tgt in run if src and tgt) < FEWEST_PAIRS:
@@ -133,7 +133,7 @@ def judge_pairs(runs: Sequence[Pairs], progress: Callable[[str], None] = lambda 
 
     models, gains, chance = judged(0)
     if np.nanmedian(gains) - chance < CLEAR:  # perhaps all lines are shifted
-        progress("learning which words go together, some lines off")
+        progress("learning word translations at other offsets")
         tried = {offset: judged(offset) for offset in OFFSETS}
         best = max(OFFSETS, key=lambda offset: float(np.nanmedian(tried[offset][1])) - tried[offset][2])
         if not np.nanmedian(tried[best][1]) - tried[best][2] >= CLEAR:
@@ -149,14 +149,14 @@ LexicalModels = tuple[LexicalModel, LexicalModel]
 
 
 def _cross_models(lines: Sequence[Sequence[Line]], offset: int) -> LexicalModels:
-    """Two models, of even and of odd places, each to judge the other half."""
+    """Learns two models, from pairs with even and with odd indices, each to judge the other half."""
     pairs = [(place, pair) for place, pair in _paired(lines, offset) if pair[0] and pair[1]]
     first, second = ([pair for place, pair in pairs if place % 2 == half] for half in (0, 1))
     return LexicalModel.learn(first), LexicalModel.learn(second)
 
 
 def _paired(lines: Sequence[Sequence[Line]], offset: int) -> list[tuple[int, Line]]:
-    """(place, (source, target `offset` lines on)), within each run."""
+    """Returns (index, (source, target `offset` lines later)), within each run."""
     found, start = [], 0
     for run in lines:
         for i in range(max(0, -offset), min(len(run), len(run) - offset)):
@@ -166,14 +166,14 @@ def _paired(lines: Sequence[Sequence[Line]], offset: int) -> list[tuple[int, Lin
 
 
 def _random_pairs(lines: Sequence[Sequence[Line]]) -> list[tuple[int, Line]]:
-    """(place, (source, a target from far away))"""
+    """Returns (index, (source, a distant target))."""
     flat = [pair for run in lines for pair in run]
     count, far = len(flat), FARTHEST + 1 + len(flat) // 3
     return [(i, (flat[i][0], flat[(i + far) % count][1])) for i in range(count)]
 
 
 def _cross_gains(models: LexicalModels, pairs: Sequence[tuple[int, Line]], count: int) -> Floats:
-    """The gain of every place's pair, of `count` places, by the half that did not learn from it."""
+    """Returns the gains of `count` pairs, each by the model that did not learn from it; NaN for missing indices."""
     gains = np.full(count, np.nan)
     for half, model in enumerate(models):
         own = [(place, pair) for place, pair in pairs if place % 2 != half and pair[0] and pair[1]]
@@ -183,7 +183,7 @@ def _cross_gains(models: LexicalModels, pairs: Sequence[tuple[int, Line]], count
 
 
 def _shifts(models: LexicalModels, lines: Sequence[Sequence[Line]], gains: Floats, usual: float) -> list[Shift]:
-    """Windows that do not explain themselves are tried at other offsets; neighbouring ones of one offset are joined."""
+    """Tries other offsets for windows with a low gain, and joins neighbouring windows of one offset."""
     windows, start = [], 0
     for run in lines:
         firsts = range(start, start + len(run) - WINDOW + 1, WINDOW // 2)
@@ -209,7 +209,7 @@ def _shifts(models: LexicalModels, lines: Sequence[Sequence[Line]], gains: Float
 
 
 def _mean(gains: Floats, first: int) -> float:
-    """The mean gain of a window; −∞ where most of its lines could not be judged."""
+    """Returns the mean gain of a window; −∞ if most of its lines could not be judged."""
     here = gains[first : first + WINDOW]
     known = here[~np.isnan(here)]
     return float(known.mean()) if len(known) > WINDOW // 4 else -np.inf

@@ -3,11 +3,11 @@
     seconds = start + updates × one + evaluations × one + checkpoints × one + test
 
 Evaluations are timed with translations as long as the references; the first ones, before the model has learnt to end a
-sentence, take longer. A run that stops early (patience) takes less. The prediction holds while the machine stays as it
-is: other work, a hotter processor or a slower disk are not predicted.
+sentence, take longer. A run that stops early (patience) takes less. The prediction is valid while the machine does not
+change: other load, a hotter processor or a slower disk are not predicted.
 
-Each line of advice says why and which key to change. The thresholds are rules of thumb. Serious: the run would fail or
-give a bad model.
+Each line of advice gives a reason and a key to change. The thresholds are rules of thumb. Serious: the run would fail
+or give a bad model.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from regard.training.schedule import eval_interval, is_evaluation
 
 @dataclass(frozen=True)
 class CorpusSummary:
-    """What preparing the data has shown; of a large corpus, that of a sample, scaled."""
+    """Statistics of the prepared data; for a large corpus, those of a sample, scaled."""
 
-    pairs: int  # that are trained on
+    pairs: int  # pairs that are trained on
     target_tokens: int
     preparing: Time  # learning the vocabulary and encoding
     prepared: bool  # whether the result is in the cache now
@@ -92,13 +92,13 @@ def gib(count: float) -> str:
 
 
 MANY_EPOCHS = 200
-EVALUATING = 0.25  # share of a run's time from which on evaluations are worth fewer
-HEADROOM = 0.9  # of the free memory that a run may be planned for
-WEIGHTS_PER_TOKEN = 20  # parameters from which on a model learns a corpus by heart
-FEW_TOKENS = 500  # of an update
+EVALUATING = 0.25  # share of a run's time above which there should be fewer evaluations
+HEADROOM = 0.9  # share of the free memory that a run may use
+WEIGHTS_PER_TOKEN = 20  # parameters per token above which a model memorizes a corpus
+FEW_TOKENS = 500  # tokens of an update
 FEW_FILLED = 0.7
-DROPPED, MOST_DROPPED = 0.01, 0.2  # shares of pairs that filters take
-RARE = 0.5  # share of the vocabulary that is seldom met
+DROPPED, MOST_DROPPED = 0.01, 0.2  # shares of pairs that filters drop
+RARE = 0.5  # share of the vocabulary that occurs rarely
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Advice:
 
 
 def advise(recipe: Recipe, corpus: CorpusSummary, prediction: Prediction, machine: Machine) -> list[Advice]:
-    """All advice, the serious ones first."""
+    """Returns all advice, serious first."""
     advice = [
         *about_memory(prediction, machine),
         *about_data(recipe, corpus),

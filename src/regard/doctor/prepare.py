@@ -1,4 +1,4 @@
-"""The data prepared as for training, with vocabulary and encoded pairs in the cache, and its statistics.
+"""Prepares the data as for training, with vocabulary and encoded pairs in the cache, and gathers statistics.
 
 If there are more pairs than can be encoded in a minute, a sample of them is written to a temporary folder and used
 instead: lengths and frequencies are those of the sample, counts and seconds are scaled.
@@ -32,21 +32,21 @@ from regard.training.job import find_start_model
 from regard.training.log import progress_bar
 from regard.training.training_data import learn_tokenizer
 
-AT_ONCE = 300_000  # pairs up to which all are prepared
+AT_ONCE = 300_000  # maximum pairs that are all prepared
 STAND_IN = 100_000  # pairs of the sample
-OFTEN = 100  # times that a piece must occur to be learnt well (Gowda and May 2020)
+OFTEN = 100  # minimum occurrences of a piece to be learnt well (Gowda and May 2020)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    recipe: Recipe  # to rehearse: the given one, or one of a sample
+    recipe: Recipe  # for the rehearsal: the given one, or one of a sample
     corpus: CorpusSummary
-    scale: float  # pairs of the corpus for each that was prepared
+    scale: float  # pairs of the corpus per prepared pair
 
 
 @contextmanager
 def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]:
-    """Within the `with`, the recipe that is yielded can be rehearsed."""
+    """Prepares the data of a recipe; the yielded recipe can be rehearsed inside the `with`."""
     if pairs <= AT_ONCE:
         yield Prepared(recipe, summarize_corpus(recipe, 1.0, console), 1.0)
         return
@@ -57,7 +57,7 @@ def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]
 
 
 def subsample(recipe: Recipe, stride: int, folder: Path) -> Recipe:
-    """The recipe with every stride-th pair of each corpus it learns from. They are evenly spread, since the
+    """Returns the recipe with every stride-th pair of each training corpus. They are evenly spread, since the
     beginning of a corpus may differ from the rest."""
     data = recipe.data
     held = data.dev_src or data.dev_pairs or data.dev_size == 0
@@ -75,7 +75,7 @@ def subsample(recipe: Recipe, stride: int, folder: Path) -> Recipe:
 
 
 def summarize_corpus(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
-    """Learn the vocabulary and encode the pairs, or read both from the cache."""
+    """Learns the vocabulary and encodes the pairs, or reads both from the cache."""
     began = now()
     splits = find_splits(recipe.data)
     start = find_start_model(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
@@ -103,7 +103,7 @@ def summarize_corpus(recipe: Recipe, scale: float, console: Console) -> CorpusSu
 
 
 def piece_counts(corpora: list[EncodedCorpus], tokenizer: Tokenizer) -> NDArray[np.float64]:
-    """How often each piece but bytes occurs in the targets; of a joint vocabulary, on both sides."""
+    """Counts each piece except bytes in the targets; for a joint vocabulary, on both sides."""
     counts = np.zeros(tokenizer.target_size)
     for corpus in corpora:
         sides = (corpus.src, corpus.tgt) if tokenizer.config.joint else (corpus.tgt,)
@@ -112,7 +112,7 @@ def piece_counts(corpora: list[EncodedCorpus], tokenizer: Tokenizer) -> NDArray[
 
 
 def unknown_share(files: PairFiles, tokenizer: Tokenizer) -> float:
-    """The share, in the sources, of words that are not in the vocabulary, or of pieces that are single bytes."""
+    """Returns the share, in the sources, of words that are not in the vocabulary, or of pieces that are bytes."""
     ids = [i for row in tokenizer.encode_source([src for src, _ in read_pairs(files)]) for i in row]
     if tokenizer.unknown is not None:
         odd = {tokenizer.unknown}

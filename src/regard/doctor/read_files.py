@@ -1,12 +1,12 @@
-"""Reading of files that may be damaged: pairs in chunks, a sample of them, and checks of their characters.
+"""Reads files that may be damaged: pairs in chunks, a sample of them, and checks of their characters.
 
-Lines come thousands at a time, since checking them together takes a tenth of the time. A line that is not UTF-8, or is
-not a pair, is counted and skipped with its partner. Files that cannot be read at all (missing, binary, damaged
+Lines are read thousands at a time, since checking them together takes a tenth of the time. A line that is not UTF-8, or
+is not a pair, is counted and skipped with its partner. Files that cannot be read at all (missing, binary, damaged
 archives) raise an InputError.
 
-The sample is of a stream of unknown length: blocks of neighbouring pairs, evenly spread. Every block is kept until
-there are too many; then every second one is dropped, and from there on only every second one is taken, and so on.
-Neighbours stay together, because a shift can only be seen among neighbours.
+The sample is of a stream of unknown length: blocks of consecutive pairs, evenly spread. Every block is kept until there
+are too many; then every second one is dropped, and from there on only every second one is kept, and so on. Consecutive
+pairs stay together, because shifts can only be detected among them.
 
 Characters that indicate damage are control characters, zero-width characters, lost ones, text decoded twice and HTML.
 A first pattern finds the few lines that can have any of them; only those are checked one by one. The joiners U+200C
@@ -38,7 +38,7 @@ class Chunk:
     """Pairs of one shard, in order."""
 
     paths: tuple[Path, ...]
-    numbers: list[int]  # of their lines, from 1
+    numbers: list[int]  # line numbers, from 1
     sources: list[str]
     targets: list[str]
 
@@ -51,7 +51,7 @@ class Chunk:
 
 
 def read_chunks(files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
-    """The pairs of the files, some thousand at a time; faults go to `tally`."""
+    """Yields the pairs of the files, some thousand at a time; faults are added to `tally`."""
     for shard in files.shards():
         yield from _two_files(shard, tally) if len(shard) == 2 else _table(shard[0], files, tally)
 
@@ -87,7 +87,7 @@ def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
 
 
 def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> list[str | None]:
-    """The lines as text, None where one is not UTF-8; `before` lines of the file came earlier."""
+    """Decodes lines, None for one that is not UTF-8; `before` is the number of earlier lines of the file."""
     if before == 0 and raw and raw[0].startswith(BOM):
         raw = [raw[0].removeprefix(BOM), *raw[1:]]
         tally.add("bom", partial(FaultExample, f"{path.name}:1", ""))
@@ -119,9 +119,9 @@ BLOCK = 200  # pairs
 class Sample:
     most: int  # pairs
     blocks: list[Chunk] = field(default_factory=list)
-    seen: int = 0  # pairs of the stream
+    seen: int = 0  # pairs of the stream so far
     _stride: int = 1
-    _number: int = 0  # of blocks in the stream so far
+    _number: int = 0  # blocks of the stream so far
 
     def add(self, chunk: Chunk) -> None:
         self.seen += len(chunk)
@@ -139,7 +139,7 @@ class Sample:
         return sum(len(block) for block in self.blocks)
 
     def runs(self) -> Iterator[list[tuple[str, str]]]:
-        """Neighbouring pairs, blocks that follow each other joined."""
+        """Yields runs of consecutive pairs, with adjacent blocks joined."""
         run: list[tuple[str, str]] = []
         before: Chunk | None = None
         for block in self.blocks:
@@ -159,7 +159,7 @@ class Sample:
         return [pair for block in self.blocks for pair in self._pairs(block)]
 
     def place(self, side: int, at: int) -> FaultExample:
-        """Pair `at` of the sample, with its file and line."""
+        """Returns pair `at` of the sample as an example, with its file and line."""
         for block in self.blocks:
             if at < len(block):
                 return block.place(side, at)
@@ -185,7 +185,7 @@ FAULTS = {
 
 def check_characters(texts: Sequence[str], place: Callable[[int], FaultExample], tally: FaultCounts) -> None:
     joined = "\n".join(texts)
-    if joined.count("\n") != len(texts) - 1:  # JSON can hold lines within a text
+    if joined.count("\n") != len(texts) - 1:  # a JSON text may contain line breaks
         texts = [text.replace("\n", " ") for text in texts]
         joined = "\n".join(texts)
     starts = list(accumulate((len(text) + 1 for text in texts), initial=0))

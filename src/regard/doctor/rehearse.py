@@ -1,12 +1,12 @@
-"""Rehearsal of a run in a process of its own: each part is done once or a few times by the run's own code, and timed.
+"""Rehearsal of a run in a separate process: the run's own code executes each part once or a few times, and is timed.
 
-The largest batch first, as in a run; some updates over batches of all lengths (`training/rehearsal.py`); an evaluation
-and a test on some of their batches, by a model that ends each translation at a given length; a checkpoint. The peak
-of memory of the new process is the run's own, and if the system kills it for lack of memory, that is an answer. All
-files are written to a temporary folder, which is removed.
+The parts are the largest batch, which is first in a run too; some updates over batches of all lengths
+(`training/rehearsal.py`); an evaluation and a test on some of their batches, by a model that ends each translation at a
+given length; a checkpoint. The peak memory of the process is that of the run; if the system kills it, the run would
+lack memory too. All files are written to a temporary folder, which is removed.
 
-On a GPU layers are compiled, and torch caches the result, so another process compiles them first: the start that is
-timed is then like that of the run.
+On a GPU layers are compiled, and torch caches the result, so another process compiles them first: the timed start is
+then like that of the run.
 
 An untrained model hardly ever predicts EOS, so its translations grow to the limit and a search takes several times as
 long as after training. With `FixedLengthModel` EOS has probability 0 before `ratio` × the source's length, and 1 from
@@ -51,12 +51,12 @@ from regard.training.rehearsal import WARM_UP, Shape, Trial, device_name, shape_
 from regard.training.update import split_batch
 from regard.workers import WorkerKilledError, in_new_process
 
-LEAST_SECONDS, MOST_SECONDS = 8.0, 30.0  # of timed updates
+LEAST_SECONDS, MOST_SECONDS = 8.0, 30.0  # duration of the timed updates
 LEAST_UPDATES = 20
-SEARCH_SECONDS = 8.0  # of an evaluation, about
-SHAPES_SECONDS = 12.0  # of processor time, to learn from batches of other shapes
+SEARCH_SECONDS = 8.0  # approximate duration of an evaluation
+SHAPES_SECONDS = 12.0  # processor time for batches of other shapes
 SHAPES_CACHED = 100  # about as many as fit into oneDNN's cache of 1,024 kernels
-PAIRS = 20_000  # whose lengths give the mean cost of a batch
+PAIRS = 20_000  # number of pairs whose lengths give the mean cost of a batch
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Rehearsal:
     preparing: Time  # with vocabulary and pairs in the cache
     first: Time  # the largest batch, and how much longer the first updates took than others
     update: Time
-    timed: int  # updates
+    timed: int  # number of timed updates
     noise: float  # standard error of `update`, as a share
     flops: float  # of an update
     target_tokens: float  # of an update
     filled: float  # share of positions that hold a token
     per_epoch: int  # batches
-    parts: int  # that the largest batch is split into
+    parts: int  # number of parts that the largest batch is split into
     evaluation: Time
     keeping: Time  # saving the best model
     saving: Time  # a checkpoint and the last model
@@ -84,7 +84,7 @@ class Rehearsal:
 
 
 def rehearse(recipe: Recipe) -> Rehearsal | None:
-    """Rehearse a run; None if the system killed the process, which it does for lack of memory."""
+    """Rehearses a run; returns None if the system killed the process, which it does for lack of memory."""
     threads = torch.get_num_threads()
     try:
         if pick_device(recipe.train.device).type == "cuda":
@@ -95,7 +95,7 @@ def rehearse(recipe: Recipe) -> Rehearsal | None:
 
 
 def _compile(recipe: Recipe, threads: int) -> None:
-    """The first updates, so that torch caches the compiled layers."""
+    """Makes the first updates, so that torch caches the compiled layers."""
     torch.set_num_threads(threads)
     with tempfile.TemporaryDirectory() as home:
         job = prepare(recipe, RunFolder(Path(home)), Console(file=StringIO()))
@@ -116,7 +116,7 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
             _, first = timed(lambda: try_largest_batch(job.update, job.data, log.print))
             updates = time_updates(trial, max(1, job.config.steps - WARM_UP), is_enough)
             growth = memory_growth(job, updates.shapes)
-            # Seconds are proportional to operations, so a mean batch's are known better than the mean of some batches'.
+            # Time is proportional to operations, so that of a mean batch is more exact than the mean of some batches.
             share = mean_flops(trial) / updates.flops
             first += sum(updates.warm_up, Time()) + updates.mean * (-share * WARM_UP)
             with job.average.in_place():
@@ -156,10 +156,10 @@ def is_enough(updates: int, seconds: float) -> bool:
 
 
 def memory_growth(job: Job, seen: set[Shape]) -> int:
-    """Bytes that the memory of a run will still grow by.
+    """Estimates by how many bytes the memory of a run will still grow.
 
     In bfloat16 on a CPU a kernel is made for each shape of a batch and cached, until the cache is full after about a
-    hundred shapes. A few more shapes show what each costs.
+    hundred shapes. A few more shapes show the memory per shape.
     """
     config, loss, data = job.config, job.update.loss, job.data
     if loss.device.type != "cpu" or not uses_bfloat16(job) or loss.reward.has_rewards:
@@ -183,7 +183,7 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
 
 
 def mean_flops(trial: Trial) -> float:
-    """Mean operations of an update, by the lengths of many pairs."""
+    """Returns the mean operations of an update, from the lengths of many pairs."""
     batches, config = trial.job.data.batches, trial.job.config
     rows = np.random.default_rng(0).permutation(len(batches.corpus))[:PAIRS]
     lengths, counts = np.unique(np.stack(batches.corpus.lengths_of(rows)), axis=1, return_counts=True)
@@ -192,7 +192,7 @@ def mean_flops(trial: Trial) -> float:
 
 
 def time_test(job: Job, test: HeldOut) -> Time:
-    """The time to score the test set as a run does: the best model is loaded, searches with its beam, and is saved."""
+    """Times the scoring of the test set as in a run: the best model is loaded, searches with its beam, and is saved."""
     bundle, loading = timed(lambda: Bundle.load(job.folder.best, job.bundle.model.device))
     searching = time_search(job, bundle, test, job.decode)
     _, writing = timed(lambda: bundle.save(job.folder.best))
@@ -200,7 +200,7 @@ def time_test(job: Job, test: HeldOut) -> Time:
 
 
 def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeConfig) -> Time:
-    """The time of some of the batches of a search, from the longest on, scaled to all of them."""
+    """Times some of the batches of a search, beginning with the longest, and scales the time to all of them."""
     if pairs is None:
         return Time()
     longest, tokens = job.data.max_length, job.config.batch_tokens
@@ -222,7 +222,7 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
 
 
 def spread_order(count: int) -> list[int]:
-    """All numbers below `count`, in an order whose first numbers are spread out: ends, middle, quarters.
+    """Returns all numbers below `count`, in an order whose first numbers are spread out: ends, middle, quarters.
 
     >>> spread_order(5)
     [0, 4, 2, 1, 3]

@@ -1,7 +1,7 @@
 """Repetitions: pairs within a corpus, and held-out sentences within the training data.
 
 Texts are compared by 64-bit hashes, eight bytes each, so that millions fit in memory. A plain form, without case,
-punctuation and spacing, also finds sentences that are written differently: "It rains!" and "it rains".
+punctuation and spacing, also matches sentences that are written differently: "It rains!" and "it rains".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def plain_forms(texts: Sequence[str]) -> list[str]:
     """
     joined = unicodedata.normalize("NFC", "\n".join(texts).casefold())
     forms = NOT_PLAIN.sub(" ", joined).split("\n")
-    if len(forms) != len(texts):  # JSON can hold lines within a text
+    if len(forms) != len(texts):  # a JSON text may contain line breaks
         return [plain_forms([text.replace("\n", " ")])[0] for text in texts]
     return [form.strip() for form in forms]
 
@@ -40,7 +40,7 @@ def hashes_of(texts: Sequence[object]) -> Hashes:
 
 @dataclass
 class Repeats:
-    """The pairs of a corpus so far."""
+    """The hashes of the pairs of a corpus so far."""
 
     pairs: list[Hashes] = field(default_factory=list)
     sources: list[Hashes] = field(default_factory=list)
@@ -50,12 +50,12 @@ class Repeats:
         self.sources.append(hashes["source"])
 
     def repeated(self) -> tuple[int, Hashes]:
-        """(pairs that occurred before, the hashes of all such pairs)"""
+        """Returns the number of pairs that repeat an earlier one, and the hashes of the repeated pairs."""
         pairs, counts = np.unique(np.concatenate(self.pairs), return_counts=True)
         return int((counts - 1).sum()), pairs[counts > 1]
 
     def many_targets(self) -> tuple[int, Hashes]:
-        """(different pairs whose source has several targets, the hashes of those sources)"""
+        """Returns the number of distinct pairs whose source has several targets, and the hashes of these sources."""
         _, first = np.unique(np.concatenate(self.pairs), return_index=True)
         sources, counts = np.unique(np.concatenate(self.sources)[first], return_counts=True)
         return int(counts[counts > 1].sum()), sources[counts > 1]
@@ -63,7 +63,7 @@ class Repeats:
 
 @dataclass
 class HeldOutLines:
-    """Held-out lines of one kind, and where they occur in training data."""
+    """Held-out lines of one kind, and their occurrences in training data."""
 
     hashes: Hashes  # of each held-out line; 0: not searched for
     found: dict[int, FaultExample] = field(default_factory=dict)  # hash → the first occurrence
@@ -80,13 +80,13 @@ class HeldOutLines:
                 self.found[int(hashes[i])] = place(i)
 
     def lines(self) -> list[int]:
-        """The held-out lines that were found."""
+        """Returns the indices of the held-out lines that were found."""
         return [line for line, number in enumerate(self.hashes.tolist()) if number in self.found]
 
 
 @dataclass
 class Leaks:
-    """One held-out set against all training data: pairs, sources and targets, as written and in plain form."""
+    """Occurrences of one held-out set in training data: pairs, sources and targets, as written and in plain form."""
 
     exact: dict[str, HeldOutLines]
     plain: dict[str, HeldOutLines]
@@ -100,7 +100,7 @@ class Leaks:
     def search(
         self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], FaultExample]
     ) -> None:
-        """Look for the held-out lines in lines with these hashes; `place` gives the example of (side, line)."""
+        """Searches lines with these hashes for held-out lines; `place` returns the example of (side, line)."""
         for side in SIDES:
             example = partial(place, int(side == "target"))
             self.exact[side].search(exact[side], example)
@@ -113,7 +113,7 @@ def side_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Has
 
 
 def plain_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Hashes]:
-    """0 for lines without a letter or digit, which all have the same form."""
+    """Hashes the plain forms; 0 for lines without a letter or digit, which all have the same form."""
     forms = plain_forms(sources), plain_forms(targets)
     hashes = side_hashes(*forms)
     empty = [np.fromiter((not form for form in side), dtype=bool, count=len(side)) for side in forms]

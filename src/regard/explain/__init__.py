@@ -1,4 +1,4 @@
-"""The attention of a model while it translates, how to show it, and how reliable it is.
+"""The attention of a model during translation, how to show it, and how reliable it is.
 
 >>> import regard, regard.explain
 >>> found = regard.explain.explain(regard.load(), "The black cat sleeps.")      # doctest: +SKIP
@@ -17,7 +17,7 @@ __all__ = ["explain"]
 
 
 def __getattr__(name: str) -> Any:
-    """`explain` is imported at its first use: it needs torch, and other modules of this package do not."""
+    """Imports `explain` on first use: it needs torch, which other modules of this package do not."""
     if name != "explain":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from regard.explain.explanation import explain

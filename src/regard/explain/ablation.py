@@ -5,13 +5,13 @@
     zero      the head's output is removed: its K numbers before Wᴼ are 0
     uniform   the head attends to all keys alike: its query is 0, so all scores are equal
 
-`zero` removes all that a head does, `uniform` only its choice of keys. Heads of multi-head attention can be cut both
-ways, the one head of a recurrent model only by `uniform`: without its context nothing of the source would be left. The
-model declares its heads (`Model.attention_parts`). Forward hooks cut them by `zero`; for `uniform` the query's matrix
-is changed and restored, so that a model must not be used elsewhere meanwhile.
+`zero` removes all that a head does, `uniform` only its choice of keys. Heads of multi-head attention support both; the
+one head of a recurrent model supports only `uniform`, since without its context nothing of the source would be left.
+The model declares its heads (`Model.attention_parts`). `zero` uses forward hooks; `uniform` changes the query matrix
+and restores it, so the model must not be used elsewhere meanwhile.
 
-Importance (Michel et al. 2019, with log p in place of BLEU) is what log p of given translations loses. Heads are chosen
-on some sentences and compared with random heads on others.
+Importance (Michel et al. 2019, with log p in place of BLEU) is the drop of log p of given translations. Heads are
+chosen on some sentences and compared with random heads on others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 @dataclass(frozen=True, order=True)
 class Head:
-    """One head. Layers and heads count from 0 here and from 1 in print."""
+    """One attention head. Layers and heads count from 0 here and from 1 in output."""
 
     kind: Kind
     layer: int
@@ -66,7 +66,7 @@ def parse_head(words: str) -> Head:
 
 
 def heads_of(model: Model) -> list[Head]:
-    """Every head that can be cut, in the order of the sentence's way through the model."""
+    """Every head that can be ablated, in the order of the model's layers."""
     return [
         Head(kind, layer, head)
         for (kind, layer), part in model.attention_parts().items()
@@ -77,7 +77,7 @@ def heads_of(model: Model) -> list[Head]:
 
 @contextmanager
 def ablated(model: Model, heads: Sequence[Head], how: Ablation | None = None) -> Iterator[None]:
-    """Within, `heads` are cut: by `zero` where that is possible, unless `how` is given."""
+    """Ablates `heads` within the block: by `how`, or by default `zero` where that is possible."""
     parts = model.attention_parts()
     known = set(heads_of(model))
     with ExitStack() as hooks:
@@ -91,7 +91,7 @@ def ablated(model: Model, heads: Sequence[Head], how: Ablation | None = None) ->
 
 
 def _ablate_head(part: AttentionPart, head: int, how: Ablation | None) -> Callable[[], None]:
-    """Cut one head; what is returned restores it."""
+    """Ablates one head and returns a function that restores it."""
     match part:
         case MultiHeadPart(attention=attention) if how == "uniform":
             return _without_query(attention, head)
@@ -105,8 +105,8 @@ def _ablate_head(part: AttentionPart, head: int, how: Ablation | None) -> Callab
 
 
 def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], None]:
-    """A query of zeros gives all keys the same score. The matrix itself is changed, because a step of a search reads it
-    without calling the module."""
+    """Sets a head's query to 0, so that all keys get the same score. Changes the matrix itself, because a step of a
+    search reads it without calling the module."""
     rows = slice(head * head_size(attention), (head + 1) * head_size(attention))
     kept = [(matrix, matrix[rows].clone()) for matrix in (attention.query.weight, attention.query.bias)]
 
@@ -126,14 +126,14 @@ def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], Non
 class Importance:
     """The importance of each head on some pairs, and the best heads compared with random ones on other pairs."""
 
-    drops: dict[Head, float]  # nats per target token that log p loses when it alone is cut; the greatest first
-    best: tuple[Head, ...]  # the first of them, cut together …
-    best_drop: float  # … on pairs that they were not chosen on
-    random_drops: tuple[float, ...]  # the same number of other draws, on those pairs
+    drops: dict[Head, float]  # drop of log p per target token, in nats, when this head alone is ablated; largest first
+    best: tuple[Head, ...]  # the most important heads, ablated together …
+    best_drop: float  # … on pairs other than those they were chosen on
+    random_drops: tuple[float, ...]  # as many random heads per draw, on the same pairs
 
     @property
     def beaten(self) -> int:
-        """How many random draws cost less than the best heads."""
+        """The number of random draws that cost less than the best heads."""
         return sum(drop < self.best_drop for drop in self.random_drops)
 
 
@@ -146,7 +146,7 @@ def importance(
     seed: int = 1,
     how: Ablation | None = None,
 ) -> Importance:
-    """Each head is cut on `pairs`; the `count` costliest and `draws` random sets are cut together on `held_out`."""
+    """Ablates each head on `pairs`, then the `count` costliest and `draws` random sets together on `held_out`."""
     heads = heads_of(model)
     if not heads:
         raise InputError(
@@ -173,7 +173,7 @@ def random_heads(heads: Sequence[Head], count: int, draws: int, seed: int = 1) -
 
 
 def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
-    """Nats per target token, EOS counted."""
+    """The mean log-probability of a target token in nats, EOS included."""
     rows = forced_log_probs(model, [s for s, _ in pairs], [t for _, t in pairs])
     return float(np.concatenate(rows).mean())
 

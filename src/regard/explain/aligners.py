@@ -1,10 +1,10 @@
-"""The error rates of attention's links and of links that need no model: the table of `regard align`.
+"""Error rates of links from attention and from baselines that need no model: the table of `regard align`.
 
-    attention   the view chosen, and the best of either row meaning; weighted by value norms; the mean of all maps
+    attention   the chosen view, and the best of either row meaning; weighted by value norms; the mean of all maps
     baselines   the diagonal, chance, the same model untrained, IBM model 1, the HMM aligner in one and both directions
 
-Whatever is chosen (a view) is chosen on some sentences and measured on others. The aligners learn from text alone,
-without gold links, so they may learn from the very sentences they are measured on.
+A view is chosen on some sentences and measured on others. The aligners learn from text alone, without gold links, so
+they may also learn from the sentences they are measured on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class GoldAlignments:
-    """Pairs with the links a person drew."""
+    """Sentence pairs with gold links annotated by people."""
 
     pairs: list[Pair]
     sure: list[set[Link]]
@@ -52,7 +52,7 @@ class GoldAlignments:
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """One line of the table. Fractions; for AER 0 is perfect."""
+    """One row of the table. All numbers are fractions; an AER of 0 is perfect."""
 
     name: str
     view: View | None  # of attention
@@ -62,7 +62,7 @@ class AlignmentScore:
 
 
 def read_gold(pairs: Sequence[Pair], lines: Sequence[str], first: int, words: WordsOf) -> GoldAlignments:
-    """Pharaoh lines as links that fit their sentences."""
+    """Parses lines in Pharaoh format; raises InputError where a link is outside its sentences."""
     if len(lines) != len(pairs):
         raise InputError(f"gold alignments must be as many as sentences, but are {len(lines):,} for {len(pairs):,}")
     sure, possible = [], []
@@ -98,7 +98,7 @@ def alignment_score(
 def attention_rows(
     bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, words: WordsOf
 ) -> tuple[View, list[AlignmentScore]]:
-    """The chosen view, and the lines of the table that read the model's attention."""
+    """Returns the chosen view, and the rows of the table that are computed from the model's attention."""
     known = attention_links(bundle, dev.pairs, words)
     found: list[dict[View, set[Link]]] = []
     means: dict[RowMeaning, list[set[Link]]] = {row: [] for row in ROW_MEANINGS}
@@ -135,14 +135,14 @@ def norm_rows(bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, words: 
 
 
 def mean_links(seen: Trace, row: RowMeaning, words: WordsOf) -> set[Link]:
-    """Links of the mean of all layers, each the mean of its heads."""
+    """The links of the mean of all layers, each averaged over its heads."""
     weights = beyond_tag(np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0), seen.tag)  # (T, S)
-    texts = (seen.source_spans, seen.target_spans, seen.read, seen.said)
+    texts = (seen.source_spans, seen.target_spans, seen.read, seen.output)
     return hard_links(word_attention(weights, *texts, row, words))
 
 
 def untrained(bundle: Bundle, seed: int) -> Bundle:
-    """The same architecture, vocabulary and size with the weights that training would start from."""
+    """The same architecture, vocabulary and size with freshly initialized weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = make_model(bundle.architecture, bundle.config, bundle.tokenizer)
@@ -150,11 +150,11 @@ def untrained(bundle: Bundle, seed: int) -> Bundle:
     return Bundle(bundle.architecture, bundle.config, model, bundle.tokenizer)
 
 
-# ------------------------------------------------------------------------------------------------ without it
+# ------------------------------------------------------------------------------------------------ without a model
 
 
 def at_random(pairs: Sequence[Pair], words: WordsOf, seed: int) -> list[set[Link]]:
-    """Each target word with some source word."""
+    """Links each target word to a random source word."""
     rng = random.Random(seed)
     sizes = [(len(words(source)), len(words(target))) for source, target in pairs]
     return [{(rng.randrange(i), j) for j in range(t)} if i else set() for i, t in sizes]
@@ -163,7 +163,7 @@ def at_random(pairs: Sequence[Pair], words: WordsOf, seed: int) -> list[set[Link
 def baseline_rows(
     bundle: Bundle, dev: GoldAlignments, test: GoldAlignments, text: Sequence[Pair], words: WordsOf, seed: int
 ) -> list[AlignmentScore]:
-    """`text`: what the aligners learn from, beside the sentences they are measured on where those are not in it."""
+    """`text`: what the aligners learn from, in addition to the sentences they are measured on."""
     fresh = untrained(bundle, seed)
     view = choose_view(attention_links(fresh, dev.pairs, words), dev.sure, dev.possible).view
     without = [links[view] for links in attention_links(fresh, test.pairs, words)]

@@ -1,11 +1,11 @@
-"""How well attention aligns: its links against those that people annotated (Och and Ney, 2003).
+"""How well attention aligns: its links compared with gold links annotated by people (Och and Ney, 2003).
 
-    AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)      A links found, S sure, P possible (S among them)
+    AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)      A links found, S sure, P possible (including S)
 
 A link is (source word, target word), counted from 0. The steps are map → links → statistics of each sentence → their
 sum → AER. A view chosen by its AER on some sentences must be reported on others.
 
-This file reads no file and trains no aligner. AER is a fraction, 0 is perfect; print it with `:.1%`.
+This file reads no files and trains no aligner. AER is a fraction, 0 is perfect; print it with `:.1%`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 
 def diagonal(source_words: int, target_words: int) -> set[Link]:
-    """The baseline that uses positions alone.
+    """The baseline that uses only positions.
 
     >>> sorted(diagonal(2, 4))
     [(0, 0), (0, 1), (1, 2), (1, 3)]
@@ -45,8 +45,8 @@ def transpose(links: Links) -> set[Link]:
 
 
 def parse_links(line: str, first: int = 0) -> tuple[set[Link], set[Link]]:
-    """Sure and possible links of a line in Pharaoh format: `i-j` is sure, `ipj` only possible. The possible
-    links returned hold the sure ones too. `first` is the number the file gives to the first word.
+    """Parses a line in Pharaoh format into sure and possible links: `i-j` is sure, `ipj` only possible. The possible
+    links returned include the sure ones. `first` is the index that the file gives to the first word.
 
     >>> sure, possible = parse_links("1-1 2p3", first=1)
     >>> sorted(sure), sorted(possible)
@@ -77,10 +77,10 @@ def format_links(links: Links) -> str:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far a view can be trusted: its alignment error rate, a fraction, on sentences that it was not chosen on."""
+    """How reliable a view is: its alignment error rate, a fraction, on sentences other than those it was chosen on."""
 
     aer: float
-    on: str = ""  # which sentences; an error rate is of one kind of text
+    on: str = ""  # the name of the text it was measured on
 
     def __str__(self) -> str:
         return f"AER {self.aer:.1%}" + (f" on {self.on}" if self.on else "")
@@ -92,7 +92,7 @@ NOT_EVALUATED = "AER not evaluated"
 def aer_stats(
     links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
 ) -> NDArray[np.int64]:
-    """One row a sentence: |A ∩ S|, |A ∩ P|, |A|, |S|. Rows add up. Sure links are always possible."""
+    """Counts |A ∩ S|, |A ∩ P|, |A|, |S|, one row per sentence. Rows add up. Sure links are always possible."""
     possible = sure if possible is None else possible
     if not len(links) == len(sure) == len(possible):
         raise InputError(
@@ -109,7 +109,7 @@ def aer_score(stats: NDArray[np.int64]) -> float:
 
 
 def precision_and_recall(stats: NDArray[np.int64]) -> tuple[float, float]:
-    """|A ∩ P| / |A| and |A ∩ S| / |S|; 1 where there is nothing to be wrong or to be found."""
+    """|A ∩ P| / |A| and |A ∩ S| / |S|; 1 if the denominator is 0."""
     in_sure, in_possible, found, sure = stats.sum(axis=0).tolist()
     return in_possible / found if found else 1.0, in_sure / sure if sure else 1.0
 
@@ -124,7 +124,7 @@ def aer(links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
 
 @dataclass(frozen=True)
 class ViewChoice:
-    """The best view on the sentences it was chosen on. There `aer` is too low: report `view_aer` on others."""
+    """The best view on the sentences it was chosen on. Its `aer` there is too low: report `view_aer` on others."""
 
     view: View
     aer: float
@@ -139,7 +139,7 @@ def all_links(maps: Mapping[View, WordAttention]) -> dict[View, set[Link]]:
 def view_aer(
     links: Sequence[Mapping[View, Links]], view: View, sure: Sequence[Links], possible: Sequence[Links] | None = None
 ) -> float:
-    """The AER of one view over sentences."""
+    """The AER of one view over all sentences."""
     return aer([sentence[view] for sentence in links], sure, possible)
 
 
@@ -149,9 +149,9 @@ def choose_view(
     possible: Sequence[Links] | None = None,
     row: RowMeaning | None = None,
 ) -> ViewChoice:
-    """The view with the lowest AER over sentences, each with the links of all its views; of one row meaning, if given.
+    """Chooses the view with the lowest AER over sentences, from the links of all views; `row` restricts the choice.
 
-    Of equals: the mean of heads before a head, the lower layer, *predicting*.
+    Ties are broken in this order: the mean of heads before a single head, the lower layer, *predicting*.
     """
     if not links:
         raise InputError("a view is chosen on sentences with known alignments, but there are none")

@@ -1,17 +1,17 @@
-"""Cross-attention edited by hand: chosen heads get given weights at chosen target positions, and the model goes on.
+"""Cross-attention edited by hand: chosen heads get given weights at chosen target positions.
 
     B sentences   b beams   T decoder positions   S source subwords, EOS last   H heads   K head size
 
-`EditedModel` keeps the contract (`models/base.py`) around another model, so searching, scoring and stepping work with
-it as with any other; it is for one sentence. At a position that was edited, the head's output is made of the weights
-that were given instead of the model's own:
+`EditedModel` implements the model interface (`models/base.py`) around another model, so searching, scoring and stepping
+work with it as with any other model; it is for one sentence. At an edited position the head's output is computed from
+the given weights instead of the model's own:
 
-    multi-head attention      head output = Σ_s weight_s · value_s, put in before Wᴼ
+    multi-head attention      head output = Σ_s weight_s · value_s, inserted before Wᴼ
     scores of an RNN          score_s = log weight_s, which softmax turns into the weights themselves
 
-Forward hooks do it while a step lasts; the model's own weights are never changed. With the model's own attention as
-the edit, it says what it said before. An edited row changes what is predicted at its position and at all after it.
-Not here: the attention of convolutional decoders.
+Forward hooks apply the edits during a step; the model's parameters are never changed. With the model's own attention
+as the edit, the output is unchanged. An edited row changes the predictions at its position and at all later positions.
+The attention of convolutional decoders is not supported.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from regard.models.state import BatchState, inner, per_sentence
 
 Floats = NDArray[np.float64]
 Place = tuple[int, int, int]  # layer, head and decoder position, each counted from 0
-Edits = Mapping[Place, Floats]  # weights (S,) of each, which sum to 1
+Edits = Mapping[Place, Floats]  # weights (S,), which sum to 1
 
 
 def checked_edits(model: Model, edits: Mapping[Place, Sequence[float] | Floats], source: int) -> dict[Place, Floats]:
-    """Rows of `source` weights that are not negative, each divided by its sum."""
+    """Returns the edits with each row divided by its sum; raises InputError for invalid weights."""
     parts = cross_parts(model)
     found = {}
     for (layer, head, position), row in edits.items():
@@ -63,7 +63,7 @@ def checked_edits(model: Model, edits: Mapping[Place, Sequence[float] | Floats],
 
 
 def cross_parts(model: Model) -> dict[int, AttentionPart]:
-    """The cross-attentions that can be edited, by layer."""
+    """The cross-attention of each layer; raises InputError if the model has none that can be edited."""
     parts = {layer: part for (kind, layer), part in model.attention_parts().items() if kind == "cross"}
     if not parts or not all(isinstance(part, (MultiHeadPart, ScorePart)) for part in parts.values()):
         raise InputError(
@@ -74,15 +74,15 @@ def cross_parts(model: Model) -> dict[int, AttentionPart]:
 
 @dataclass(frozen=True)
 class EditedState(BatchState):
-    """The inner state, how many tokens it has read, and what the source offers to each layer."""
+    """The inner state, the number of tokens it has read, and the source values of each layer."""
 
     position: int
     model: State = inner()
-    values: tuple[Tensor | None, ...] = per_sentence()  # per layer (B, H, S, K); None for scores
+    values: tuple[Tensor | None, ...] = per_sentence()  # per layer (B, H, S, K); None for ScorePart
 
 
 class EditedModel(ModelWrapper):
-    """A model that attends as it is told, for one sentence."""
+    """A model with edited cross-attention weights, for one sentence."""
 
     def __init__(self, model: Model, edits: Edits) -> None:
         super().__init__(model)
@@ -104,7 +104,7 @@ class EditedModel(ModelWrapper):
         return step._replace(state=replace(state, model=step.state, position=state.position + 1))
 
     def forward(self, batch: Batch) -> Tensor:
-        """(1, T, V), step by step."""
+        """Returns logits (1, T, V), computed step by step."""
         state: State = self.start(self.encode(batch.src, batch.src_mask))
         logits = []
         for token in batch.tgt_in.unbind(dim=1):
@@ -138,9 +138,9 @@ def _scores_hook(scores: Tensor) -> Any:
 
 
 def weights_of_words(words: Sequence[float] | Floats, hidden: float, own: Floats, shares: Floats, tags: int) -> Floats:
-    """Weights over source words (V,) and `hidden`, the weight of EOS → over source tokens (S,), the tag first and EOS
-    last. Within a word they are divided as the model's own row (S,) was, equally where that is 0. `shares` (tokens of
-    the text, V) says which part of each token belongs to which word.
+    """Distributes weights of source words (V,) and `hidden`, the weight of EOS, to source tokens (S,), the tag first
+    and EOS last. Within a word they are divided in proportion to the model's own row (S,), equally if that is 0.
+    `shares` (tokens of the text, V): the part of each token that belongs to each word.
 
     >>> weights_of_words([0.5, 0.5], 0.0, np.array([0.3, 0.1, 0.5, 0.1]), np.array([[1, 0], [1, 0], [0, 1.0]]), 0)
     array([0.375, 0.125, 0.5  , 0.   ])

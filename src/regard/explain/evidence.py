@@ -1,18 +1,18 @@
-"""Evidence for what a model relied on, beside what its attention shows: each source word is blanked in turn.
+"""Evidence for what a translation depends on, beside attention: each source word is blanked in turn.
 
     V source words   W target words   S source subwords, EOS last   T target subwords, EOS last   D width
 
     Δ(w, v) = log p(target word w | source) − log p(target word w | source without word v)
 
-The target is forced, so every number is about the same sentence; Δ > 0 where the word helped. A word can be blanked as
+The target is forced, so every number is about the same sentence; Δ > 0 if the word helped. A word can be blanked as
 
     mean      the embeddings of its subwords are replaced by the mean of all source embeddings. All other words keep
               their positions, so nothing else changes. This is the default.
-    removed   its subwords are taken out: a sentence that the model could really be given, but all words after the gap
-              have moved, and that alone changes log p.
+    removed   its subwords are removed: a sentence that a user could give to the model, but all later words have moved,
+              and that alone changes log p.
 
 Both inputs are unlike the training data. Where the two agree, the result is more credible. Attention is compared with Δ
-by Spearman's ρ: 1 if it orders the source words as Δ does, 0 if the orders are unrelated (Jain and Wallace 2019 did so
+by Spearman's ρ: 1 if it orders the source words as Δ does, 0 if the orders are unrelated (as in Jain and Wallace 2019
 for classifiers).
 
 Gradient × input is the linear approximation of such a change, exact for small ones only:
@@ -48,15 +48,15 @@ from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
 from regard.translation.translator import TextTranslator
 
-NO_WORD = -1  # of a source token that is no part of the text: the model's tag
+NO_WORD = -1  # word index of a source token that is not part of the text: the model's tag
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One sentence pair; every map has a row for each target word and a column for each source word."""
+    """The evidence for one sentence pair; every map has a row per target word and a column per source word."""
 
-    source: str  # as the model reads it, slots filled
-    target: str  # as the model writes it, slots filled
+    source: str  # as the model reads it, with slots filled
+    target: str  # as the model writes it, with slots filled
     translation: str  # as `translate` returns it
     source_ids: tuple[int, ...]  # without EOS
     target_ids: tuple[int, ...]
@@ -64,31 +64,31 @@ class Evidence:
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     blank: Blank
-    log_probs: NDArray[np.float64]  # (W,) of each target word, with nothing blanked
+    log_probs: NDArray[np.float64]  # (W,) of each target word, without blanking
     drops: NDArray[np.float64]  # (W, V) Δ
     end_drops: NDArray[np.float64]  # (V,) Δ of EOS
     gradients: NDArray[np.float64]  # (W, V) gradient × input; NaN where not computed
-    attention: NDArray[np.float64] | None  # (W, V); None where the model has none
+    attention: NDArray[np.float64] | None  # (W, V); None for a model without attention
     view: View | None
     trust: Trust | None
-    hidden_name: str  # what the rest of a row of attention is on
+    hidden_name: str  # name of what the rest of an attention row is on
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """(V,) the loss of log p of the whole output, EOS included, without each source word."""
+        """(V,) the drop of log p of the whole output, EOS included, without each source word."""
         total: NDArray[np.float64] = self.drops.sum(axis=0) + self.end_drops
         return total
 
     def agreement(self, of: NDArray[np.float64]) -> tuple[list[float], float]:
         """Spearman's ρ of another map and Δ: for each target word over the source words, and over all cells together.
-        NaN where all values of a side are equal."""
+        NaN if all values of one map are equal."""
         rows = [spearman(a, b) for a, b in zip(of, self.drops, strict=True)]
         known = np.isfinite(of).all(axis=1)
         return rows, spearman(of[known].ravel(), self.drops[known].ravel())
 
     def same_best(self, of: NDArray[np.float64]) -> float:
-        """Share of target words whose largest source word in another map is also the one with the largest Δ. Most Δ are
-        nearly 0 and their order is random, which affects ρ but not this."""
+        """The share of target words whose largest source word in another map is also the one with the largest Δ. Most Δ
+        are nearly 0 and their order is random, which affects ρ but not this."""
         known = np.isfinite(of).all(axis=1)
         same = of[known].argmax(axis=1) == self.drops[known].argmax(axis=1)
         return float(same.mean()) if same.size else float("nan")
@@ -103,14 +103,14 @@ def evidence(
     sentence: int | None = None,
     beam: int | None = None,
 ) -> Evidence:
-    """For the given target, or the translation that `translate` returns; `sentence` is an index into the text, from
-    0."""
+    """Computes the evidence for the given target, or the translation that `translate` returns; `sentence` is an index
+    into the text, from 0."""
     return evidence_of(sentence_pair(model, text, target, sentence=sentence, beam=beam), blank)
 
 
 def evidence_of(pair: SentencePair, blank: Blank = "mean", gradients: bool = True) -> Evidence:
-    """For a sentence and its translation. Gradients take a backward pass over as many rows as there are target
-    words."""
+    """Computes the evidence for a sentence and its translation. Gradients take a backward pass over as many rows as
+    there are target words."""
     if blank not in BLANKS:
         raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
     bundle, source, slots, ids = pair.bundle, pair.source.model_text, pair.source.slots, pair.target_ids
@@ -150,7 +150,7 @@ def evidence_of(pair: SentencePair, blank: Blank = "mean", gradients: bool = Tru
 
 
 def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.int64]]:
-    """The ids of a source without EOS, and the word that most of each token belongs to; NO_WORD for a tag."""
+    """The ids of a source without EOS, and the word that contains most of each token; NO_WORD for a tag."""
     tokenizer = bundle.tokenizer
     (ids,) = tokenizer.encode_source([source])
     pieces = tokenizer.plain.source_tokens(source)
@@ -166,7 +166,7 @@ def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.
 def blanked_log_probs(
     model: Model, source: Sequence[int], target: Sequence[int], of_word: NDArray[np.int64], words: int, blank: Blank
 ) -> NDArray[np.float64]:
-    """(V + 1, T): log p of every target token and EOS, first of the whole source, then with each word blanked."""
+    """(V + 1, T): log p of every target token and EOS, first for the whole source, then with each word blanked."""
     if blank == "removed":
         shorter = [[i for i, word in zip(source, of_word, strict=True) if word != gone] for gone in range(words)]
         batch = flat_batch([source, *shorter], [target] * (words + 1)).pad().to(model.device)
@@ -182,20 +182,20 @@ def blanked_log_probs(
 
 
 def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places from 1 on, the mean place where values are equal.
+    """The rank of each value, from 1; equal values get their mean rank.
 
     >>> ranks(np.array([10.0, 30.0, 10.0, 20.0])).tolist()
     [1.5, 4.0, 1.5, 3.0]
     """
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)  # the last place of each distinct value
+    last = np.cumsum(counts)  # the last rank of each distinct value
     mean: NDArray[np.float64] = (last - (counts - 1) / 2)[place.ravel()]
     return mean
 
 
 def spearman(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Spearman's ρ: the correlation of the ranks. NaN if there are fewer than two values, a side is all alike, or a
-    value is no number.
+    """Spearman's ρ: the correlation of the ranks. NaN if there are fewer than two values, all values of one array are
+    equal, or a value is NaN.
 
     >>> spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 4, 9, 16])), spearman(np.array([1.0, 2]), np.array([3.0, 0]))
     (1.0, -1.0)
@@ -214,12 +214,12 @@ def gradient_times_input(
     model: Model,
     source: Sequence[int],
     target: Sequence[int],
-    of_word: NDArray[np.int64],  # (S,) the word of each source subword, or NO_WORD; EOS left out
-    shares: NDArray[np.float64],  # (T, W) which part of a target subword is part of which word
+    of_word: NDArray[np.int64],  # (S,) the word of each source subword, or NO_WORD; without EOS
+    shares: NDArray[np.float64],  # (T, W) the part of each target subword that belongs to each word
     words: int,
 ) -> NDArray[np.float64]:
-    """(W, V): G of every target and source word. One backward pass: the pair is W times in a batch, and row w counts
-    the log-probability of its own word alone."""
+    """(W, V): G of every target and source word. One backward pass: the batch repeats the pair W times, and row w uses
+    only the log-probability of word w."""
     count = shares.shape[1]
     batch = flat_batch([source] * count, [target] * count).pad().to(model.device)
     with torch.enable_grad():

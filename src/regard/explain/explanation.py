@@ -1,4 +1,4 @@
-"""The entry point of the package: a model, a sentence, and all attention between and within its two sides.
+"""The entry point of the package: explains a sentence, with all attention between and within source and target.
 
     explain(translator, "The cat sleeps.").grid()             one map between words
                                           .sheet("encoder")   every layer and head
@@ -38,7 +38,7 @@ class Explanation:
 
     trace: Trace
     view: View  # of the cross-attention that is read as the alignment
-    trust: Trust | None  # in that view; None where it was never measured
+    trust: Trust | None  # of that view; None if it was not measured
     text: str  # the sentence as it was given; the model may have read another text (`trace.source`)
     translation: str  # as `translate` returns it; repairs after the search are not in the maps (`trace.how`)
 
@@ -48,8 +48,8 @@ class Explanation:
     def chosen(
         self, kind: Kind = "cross", layer: int | None = None, head: int | None = None, row: RowMeaning | None = None
     ) -> View:
-        """The view to show. Defaults: the card's choice for cross-attention, else the last layer and the mean of heads.
-        Layers and heads count from 0."""
+        """Returns the view to show. Defaults: the card's choice for cross-attention, else the last layer and the mean
+        of heads. Layers and heads count from 0."""
         if kind not in KINDS:
             raise InputError(f'kind must be {", ".join(KINDS)}, but is "{kind}"')
         if kind == "cross":
@@ -101,20 +101,20 @@ class Explanation:
 class ExplainOptions(TypedDict, total=False):
     """Keyword arguments of `explain`."""
 
-    sentence: int | None  # index of a sentence of the text, from 0; needed where it has several
+    sentence: int | None  # index of a sentence of the text, from 0; required if it has several
     beam: int | None  # beam size, by default the model's own
-    nbest: int  # entry of the n-best list, 0 the best
+    nbest: int  # index into the n-best list, 0 is the best
 
 
 def explain(
     model: TextTranslator | Bundle, text: str, target: str | None = None, **options: Unpack[ExplainOptions]
 ) -> Explanation:
-    """Translate a sentence as `translate` does, or force the given target, and keep all attention weights."""
+    """Translates a sentence as `translate` does, or forces the given target, and returns all attention weights."""
     return explain_pair(sentence_pair(model, text, target, **options))
 
 
 def explain_pair(pair: SentencePair) -> Explanation:
-    """All attention weights of a sentence and its translation."""
+    """Returns all attention weights of a sentence and its translation."""
     source, target = pair.source, pair.target
     trace = trace_sentence(pair.bundle, source.model_text, target.ids, slots=source.slots, how=target.how)
     return Explanation(trace, *stored_view(pair.bundle), source.text, target.translation)

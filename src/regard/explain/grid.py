@@ -1,10 +1,10 @@
-"""One labelled map for any renderer: rows down, columns across, and a caption that says how reliable it is.
+"""A labelled map for any renderer: rows, columns, and a caption that says how reliable it is.
 
     R rows (down)   C columns (across)   S source subwords, EOS last   T decoder positions, EOS last
 
-Attention comes here in words (`grid_of`) or in subwords, of any of a model's attentions (`trace_grid`). What is not
-shown (EOS, BOS, a tag) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not be
-drawn.
+Attention is given in words (`grid_of`) or in subwords, for any of a model's attentions (`trace_grid`). Weight that is
+not shown (EOS, BOS, a tag) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not
+be drawn.
 
 This file draws nothing and measures nothing.
 """
@@ -32,7 +32,7 @@ BOS, EOS = "<bos>", "<eos>"
 
 @dataclass(frozen=True)
 class Grid:
-    """A map with its labels. A row that has no problem holds numbers in 0 … 1 and nothing else."""
+    """A map with its labels. Rows without a problem contain only numbers in 0 … 1."""
 
     rows: tuple[str, ...]  # down
     columns: tuple[str, ...]  # across
@@ -40,8 +40,8 @@ class Grid:
     hidden: NDArray[np.float64]  # (R,) mass not shown (EOS, padding)
     title: str
     caption: str  # layer, head, row meaning, AER or "not evaluated", hidden mass
-    problems: tuple[str | None, ...]  # per row: why it must not be drawn
-    hidden_name: str = "EOS"  # what the hidden mass went to; "" where nothing is hidden
+    problems: tuple[str | None, ...]  # per row: why it must not be drawn, or None
+    hidden_name: str = "EOS"  # what the hidden mass is on; "" if nothing is hidden
 
     def __post_init__(self) -> None:
         shape = (len(self.rows), len(self.columns))
@@ -64,7 +64,7 @@ def make_grid(
     caption: str,
     hidden_name: str = "EOS",
 ) -> Grid:
-    """A map of attention: each row is checked, and one that is not a distribution is marked."""
+    """Makes a map of attention; rows that are not a distribution are marked as problems."""
     problems = tuple(row_problem(row, float(mass)) for row, mass in zip(values, hidden, strict=True))
     return Grid(tuple(rows), tuple(columns), values, hidden, title, caption, problems, hidden_name)
 
@@ -76,7 +76,7 @@ def row_problem(row: NDArray[np.float64], hidden: float = 0.0) -> str | None:
     (None, 'not drawn: sums to 0.900')
     """
     if not (np.isfinite(row).all() and np.isfinite(hidden)):
-        return "not drawn: not numbers"
+        return "not drawn: contains NaN or infinity"
     if row.size and row.min() < -TOLERANCE:
         return f"not drawn: a weight is {row.min():.3f}"
     total = float(row.sum() + hidden)
@@ -87,7 +87,7 @@ def row_problem(row: NDArray[np.float64], hidden: float = 0.0) -> str | None:
 
 
 def grid_of(attention: WordAttention, view: View, trust: Trust | None = None, title: str = "") -> Grid:
-    """Attention between words."""
+    """Makes a map of attention between words."""
     name = attention.hidden_name
     caption = _caption(view, "cross", trust, hidden_mass(attention.eos_mass, name))
     return make_grid(
@@ -105,10 +105,10 @@ def trace_grid(
     trust: Trust | None = None,
     title: str = "",
 ) -> Grid:
-    """One of a trace's maps, in words or in subwords; `specials` shows EOS, BOS and a tag as subwords, too.
+    """Returns one of a trace's maps, in words or in subwords; `specials` also shows EOS, BOS and a tag as subwords.
 
-    Of decoder self-attention the columns are what was read, so BOS takes the place of EOS. Rows of the encoder are the
-    words themselves, so they have no row meaning; an alignment error rate is of cross-attention alone.
+    The columns of decoder self-attention are the tokens that were read, so BOS takes the place of EOS. Rows of the
+    encoder are the words themselves, so they have no row meaning; only cross-attention has an alignment error rate.
     """
     name = trace.hidden_name(kind)
     if words:
@@ -132,15 +132,15 @@ def trace_grid(
 def in_pieces(
     trace: Trace, view: View, kind: Kind = "cross"
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
-    """Labels down and across and the map between them, in subwords; what is no text (EOS, BOS) is last, a tag first."""
+    """Row labels, column labels and the map in subwords; special tokens (EOS, BOS) come last, a tag first."""
     weights = trace.weights(view, kind)
     source, target = (*trace.source_pieces[:-1], EOS), (*trace.target_pieces[:-1], EOS)
     if kind == "encoder":
         return source, source, weights
-    if kind == "decoder":  # column t is what position t has read: BOS, then the target
+    if kind == "decoder":  # column t is the token that position t has read: BOS, then the target
         weights = np.roll(weights, -1, axis=1)
     columns = (*target[:-1], BOS) if kind == "decoder" else source
-    if view.row == "having-read":  # row t has read target t − 1; row 0 has read BOS alone
+    if view.row == "having-read":  # row t has read target t − 1; row 0 has read only BOS
         return target[:-1], columns, weights[1:]
     return target, columns, weights
 

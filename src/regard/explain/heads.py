@@ -1,11 +1,11 @@
-"""The heads of a model side by side: all maps of one kind of attention, or one word and the others, head by head.
+"""The heads of a model side by side: all maps of one kind of attention, or the weights of one word, head by head.
 
     H heads   R queries (down a map)   C keys (across)
 
     entropy of a row = − Σ p log₂ p      over its words and EOS; 0: all weight on one of n, log₂ n: uniform
 
 A sheet has every layer and head, each with its entropy (the mean over rows, in bits), its hidden mass (the weight on
-what is not a word) and its AER where it was measured.
+positions that are not words) and its AER if it was measured.
 
 Arcs are the weights between one word and all others. In self-attention both sides are the same sentence, so a word has
 a row (what it attends to) and a column (what attends to it). In cross-attention a target word has a row and a source
@@ -32,18 +32,18 @@ Side = Literal["source", "target"]
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """The map of one head and its numbers."""
+    """The map of one head with its entropy, hidden mass and AER."""
 
     view: View
     grid: Grid
     entropy: float  # bits
-    hidden: float  # mean mass on what is not shown
+    hidden: float  # mean mass that is not shown
     trust: Trust | None
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """All heads; a row of the sheet is a layer."""
+    """The maps of all heads, one row per layer."""
 
     layers: tuple[tuple[Thumbnail, ...], ...]
     title: str
@@ -58,7 +58,7 @@ def sheet_of(
     words: bool = True,
     known: Mapping[View, Trust] | None = None,
 ) -> Sheet:
-    """`known` has the measured error rates of views (`alignment.py`)."""
+    """Makes the sheet of one kind of attention. `known` has the measured error rates of views (`alignment.py`)."""
     known = known or {}
     trace.weights(View(0), kind)  # raises if the model has no such attention
     layers = tuple(
@@ -81,7 +81,7 @@ def _thumbnail(trace: Trace, view: View, kind: Kind, words: bool, known: Mapping
 
 
 def entropy(grid: Grid) -> float:
-    """Mean over the rows that can be drawn, in bits; what is hidden counts as one place.
+    """The mean entropy of the rows that can be drawn, in bits; hidden mass counts as one position.
 
     >>> values = np.array([[0.5, 0.5], [1.0, 0.0]])
     >>> entropy(Grid(("a", "b"), ("c", "d"), values, np.zeros(2), "", "", (None, None)))
@@ -101,17 +101,17 @@ def entropy(grid: Grid) -> float:
 class Arcs:
     """The weights between one word and all words of a sentence, for some heads."""
 
-    word: int  # its place among `words`
-    words: tuple[str, ...]  # of the side the chosen word is on
-    others: tuple[str, ...]  # what it is joined to: of self-attention the same words
+    word: int  # its index in `words`
+    words: tuple[str, ...]  # of the sentence that contains the chosen word
+    others: tuple[str, ...]  # the words it is linked to; the same words in self-attention
     heads: tuple[View, ...]
     attends_to: NDArray[np.float64] | None  # (H, others): its row in each head; None for a source word
     attended_by: NDArray[np.float64] | None  # (H, others): its column; None for a target word
-    hidden: NDArray[np.float64] | None  # (H,) of its row: the weight of what is not a word
+    hidden: NDArray[np.float64] | None  # (H,) of its row: the weight that is not on words
     kind: Kind
     title: str
     caption: str
-    hidden_name: str = "EOS"  # what `hidden` went to
+    hidden_name: str = "EOS"  # what `hidden` is on
 
 
 def arcs_of(
@@ -123,8 +123,8 @@ def arcs_of(
     row: RowMeaning = "predicting",
     known: Mapping[View, Trust] | None = None,
 ) -> Arcs:
-    """`word` is the word itself ("it", or "it:2" for the second of them) or its number from 1. What is `known` was
-    measured elsewhere, of cross-attention alone."""
+    """Returns the weights between one word and all others. `word` is the word itself ("it", or "it:2" for its second
+    occurrence) or its number from 1. `known` has the measured error rates of views, for cross-attention only."""
     if not heads:
         raise InputError("arcs are drawn for heads, but none is named")
     views = [View(view.layer, view.head, row) for view in heads]

@@ -1,4 +1,4 @@
-"""Forward hooks on a model: record the calls of chosen modules, or replace the embeddings that it reads.
+"""Forward hooks on a model: record the calls of chosen modules, or replace the embeddings.
 
     B rows   S source or T target tokens   D width
 
@@ -19,7 +19,7 @@ from regard.models.base import Model
 
 @contextmanager
 def forward_hooks(modules: Iterable[nn.Module], hook: Callable[..., Any]) -> Iterator[None]:
-    """Within, `hook(module, inputs, output)` is called after each call of the modules."""
+    """Calls `hook(module, inputs, output)` after each call of the modules, within the block."""
     with ExitStack() as hooks:
         for module in modules:
             hooks.callback(module.register_forward_hook(hook).remove)
@@ -29,7 +29,7 @@ def forward_hooks(modules: Iterable[nn.Module], hook: Callable[..., Any]) -> Ite
 def head_output_hook(
     value: Tensor | float, head: int, heads: int
 ) -> Callable[[nn.Module, tuple[Tensor]], tuple[Tensor]]:
-    """A hook before the output layer Wᴼ of multi-head attention that replaces the output of one head by `value`
+    """Returns a hook before the output layer Wᴼ of multi-head attention that replaces the output of one head by `value`
     (K,)."""
 
     def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
@@ -47,7 +47,7 @@ class ModuleCall(NamedTuple):
 
 @contextmanager
 def recorded(*modules: nn.Module) -> Iterator[dict[nn.Module, list[ModuleCall]]]:
-    """The calls of each module, in order.
+    """Records the calls of each module within the block, in order.
 
     >>> layer = nn.Identity()
     >>> with recorded(layer) as calls:
@@ -65,19 +65,19 @@ def recorded(*modules: nn.Module) -> Iterator[dict[nn.Module, list[ModuleCall]]]
 
 
 def embedding_tables(model: Model, side: Literal["source", "target"]) -> list[nn.Embedding]:
-    """The embeddings of one side in a model, or in all members of an ensemble."""
+    """The embeddings of one side of a model, or of all members of an ensemble."""
     name = f"{side}_embedding"
     return [part for path, part in model.named_modules() if path.endswith(name) and isinstance(part, nn.Embedding)]
 
 
 @contextmanager
 def blanked_embeddings(model: Model, blank: Tensor, side: Literal["source", "target"] = "source") -> Iterator[None]:
-    """Within, the embeddings of tokens where `blank` (B, S or T) is True are the mean of all embeddings of the
-    table."""
+    """Replaces the embeddings of tokens where `blank` (B, S or T) is True by the mean of all embeddings of the table,
+    within the block."""
 
     def hook(table: nn.Module, inputs: Any, output: Tensor) -> Tensor:
         assert isinstance(table, nn.Embedding)
-        where = nn.functional.pad(blank, (0, output.shape[1] - blank.shape[1]))  # ByteNet appends padding: it stays
+        where = nn.functional.pad(blank, (0, output.shape[1] - blank.shape[1]))  # ByteNet appends padding: not blanked
         return torch.where(where[..., None], table.weight.mean(dim=0), output)  # (B, S, D)
 
     with forward_hooks(embedding_tables(model, side), hook):
@@ -85,8 +85,8 @@ def blanked_embeddings(model: Model, blank: Tensor, side: Literal["source", "tar
 
 
 def run_on_source_embeddings(model: Model, run: Callable[[], Tensor]) -> tuple[Tensor, list[Tensor]]:
-    """What `run` returns, and the source embeddings that the model used, as leaves of the graph: (B, S, D) per
-    table."""
+    """Returns the result of `run`, and the source embeddings that the model used, as leaves of the autograd graph:
+    (B, S, D) per table."""
     leaves: list[Tensor] = []
 
     def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
@@ -97,5 +97,5 @@ def run_on_source_embeddings(model: Model, run: Callable[[], Tensor]) -> tuple[T
     with (
         forward_hooks(tables, hook),
         torch.backends.cudnn.flags(enabled=False),
-    ):  # cuDNN's RNNs: no backward in eval mode
+    ):  # cuDNN's RNNs have no backward pass in eval mode
         return run(), leaves

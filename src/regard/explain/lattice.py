@@ -1,19 +1,19 @@
 """The beam search of one sentence as a lattice: every continuation it considered, whether it was kept, and why.
 
-The search itself keeps the record (`search/search_trace.py`); nothing is searched again here. A node is one
-token said after another node. Its fate is what the search did with it, and at the end what became of those that were
-still going or had ended:
+The search itself records it (`search/search_trace.py`); nothing is searched again here. A node is one token that
+continues another node. Its fate is what the search did with it, and at the end what became of hypotheses that were
+unfinished or had ended:
 
-    kept         goes on to the next step
+    kept         continues in the next step
     finished     ended, and is in the n-best list
-    crowded out  b better continuations had gone on before its turn came
+    crowded out  b better continuations were kept before it
     outranked    ended, but b hypotheses that had ended rank above it
     overtaken    ended and was among the b best, until better ones ended
-    abandoned    was still going when the search stopped
-    cut off      was still going at the length limit, and is in the n-best list because nothing had ended
+    abandoned    was unfinished when the search stopped
+    cut off      was unfinished at the length limit, and is in the n-best list because nothing had ended
 
-The n-best list is the search's own, so two entries may be the same text in other tokens. The search is the one whose
-result `translate` returns: a constrained search has more rows than the beam, and where the guard took a second
+The n-best list is the search's own, so two entries may be the same text in different tokens. The search is the one
+whose result `translate` returns: a constrained search has more rows than the beam, and if the guard accepted a second
 search, it is that one.
 """
 
@@ -48,21 +48,21 @@ ENDINGS = {
 class Node:
     """One token of one hypothesis."""
 
-    step: int  # from 1: tokens of the hypothesis up to and with this one
-    parent: int  # the node before it, START at the beginning
+    step: int  # from 1: number of tokens of the hypothesis up to and including this one
+    parent: int  # the previous node, START at the beginning
     token: int
     piece: str
     log_prob: float  # of the token
     total: float  # log P of the hypothesis so far
-    score: float  # what it is ranked by if it is complete here: total / lp(step)
+    score: float  # its score if it is complete here: total / lp(step)
     fate: NodeFate
     reason: str
-    rank: int | None = None  # its place in the n-best list, from 1, where a hypothesis of it ends here
-    leads_to: int | None = None  # the best place in the n-best list of a hypothesis through it
+    rank: int | None = None  # rank in the n-best list, from 1, if a hypothesis ends here
+    leads_to: int | None = None  # best rank in the n-best list of a hypothesis through this node
 
     @property
     def style(self) -> Literal["best", "kept", "gone"]:
-        """How a drawing shows it: on the path to the best hypothesis, kept, or dropped."""
+        """The style of the node in a drawing: on the path to the best hypothesis, kept, or dropped."""
         if self.leads_to == 1:
             return "best"
         return "kept" if self.fate in ("kept", "finished", "cut off") else "gone"
@@ -80,13 +80,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Lattice:
-    source: str  # as the model reads it, slots filled
+    source: str  # as the model reads it, with slots filled
     beam: int
-    rows: int  # hypotheses that go on at each step: the beam, or more where something must be said
+    rows: int  # hypotheses kept at each step: the beam, or more if the output is constrained
     length_penalty: float
-    note: str  # what is special about the search, empty for a usual one
+    note: str  # a remark on an unusual search, else empty
     ending: str
-    nodes: tuple[Node, ...]  # by step, and within it best first as the search considered them
+    nodes: tuple[Node, ...]  # by step, and within a step best first, in the order of the search
     nbest: tuple[Entry, ...]
 
     @property
@@ -94,7 +94,7 @@ class Lattice:
         return max((node.step for node in self.nodes), default=0)
 
     def at(self, step: int) -> list[int]:
-        """The numbers of the nodes of a step."""
+        """The indices of the nodes of a step."""
         return [number for number, node in enumerate(self.nodes) if node.step == step]
 
 
@@ -107,8 +107,8 @@ def lattice(
     sentence: int | None = None,
     guard: bool = True,
 ) -> Lattice:
-    """The search for one sentence; beam and length penalty are the model's own unless given. `sentence` is an index
-    into the text, from 0. With `guard=False` a doubtful sentence is not searched a second time."""
+    """Returns the lattice of the search for one sentence. The defaults of beam and length penalty are the model's.
+    `sentence` is an index into the text, from 0. With `guard=False` a doubtful sentence is not searched again."""
     source = explained_source(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
     return lattice_of(source)
 
@@ -128,7 +128,7 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     nbest = _entries(nodes, found, texts)
     ending = ENDINGS[records[0].ending or "all ended"].format(beam=taken.beam)
     notes = [source.search_name()] if taken != source.pipeline.search else []
-    notes += [] if constraint is None else [f"{rows} rows, because something must be said"]
+    notes += [] if constraint is None else [f"{rows} rows, because of required tokens"]
     settings = taken.beam, rows, taken.length_penalty, " · ".join(notes)
     read = fill(source.model_text, source.slots.source)
     return Lattice(read, *settings, ending, tuple(_with_best_ranks(nodes, nbest)), nbest)
@@ -139,15 +139,15 @@ def search_nodes(
 ) -> list[Node]:
     """The nodes of a search, from its record and its n-best list."""
     nodes: list[Node] = []
-    said: list[tuple[int, ...]] = []  # the tokens up to and with each node
-    live = [START]  # the node behind each of the search's rows
-    ranks = {(h.ids, len(h.log_probs)): rank for rank, h in enumerate(found, start=1)}  # cut off: no EOS is counted
+    prefixes: list[tuple[int, ...]] = []  # the tokens up to and including each node
+    live = [START]  # the node of each of the search's rows
+    ranks = {(h.ids, len(h.log_probs)): rank for rank, h in enumerate(found, start=1)}  # cut off hypotheses have no EOS
     for step, considered in enumerate(record.steps, start=1):
         last, kept = step == len(record.steps), []
         bar = min((c.total for c in considered if c.fate == "kept"), default=0.0)
         for one in considered:
             parent = live[one.row]
-            words = (*(said[parent] if parent != START else ()), one.token)
+            words = (*(prefixes[parent] if parent != START else ()), one.token)
             complete = words[:-1] if one.token == EOS else words
             ended = last or one.token == EOS
             rank = ranks.get((complete, step)) if ended and one.fate != "crowded out" else None
@@ -157,7 +157,7 @@ def search_nodes(
                 kept.append(len(nodes))
             values = (one.log_prob, one.total, one.score)
             nodes.append(Node(step, parent, one.token, labels[one.token], *values, fate, reason, rank))
-            said.append(words)
+            prefixes.append(words)
         live = kept
     return nodes
 
@@ -175,9 +175,9 @@ def _reason(
 ) -> str:
     beam, rows = widths
     worst = found[-1].score if found else 0.0
-    crowded = f"{beam} better ones went on: log P {one.total:.3f} is not above the last of them, {bar:.3f}"
-    if rows > beam:  # the rows are shared over hypotheses that have said more and less of it
-        crowded = f"{rows} others went on, which are better or have said more of what must be said"
+    crowded = f"{beam} better ones were kept: log P {one.total:.3f} is not above the last of them, {bar:.3f}"
+    if rows > beam:  # rows are shared among hypotheses that satisfy more or fewer of the constraints
+        crowded = f"{rows} others were kept, which are better or satisfy more constraints"
     return {
         "kept": f"among the {rows} best that go on",
         "finished": "ended, and is in the n-best list",
@@ -195,7 +195,7 @@ def _reason(
 
 
 def path_to(nodes: Sequence[Node], number: int) -> tuple[int, ...]:
-    """The numbers of the nodes from the first token to node `number`."""
+    """The indices of the nodes from the first token to node `number`."""
     path = []
     while number != START:
         path.append(number)
@@ -220,7 +220,7 @@ def _with_best_ranks(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
 
 
 def as_dict(lattice: Lattice) -> dict[str, Any]:
-    """For JSON, in a fixed order; nodes come last and have their numbers."""
+    """Returns a dictionary for JSON, in a fixed order; nodes come last, with their indices."""
     fields = asdict(lattice)
     nodes = [{"node": number} | node for number, node in enumerate(fields.pop("nodes"))]
     return fields | {"nodes": nodes}

@@ -1,12 +1,12 @@
-"""What each layer of a decoder would say: the logit lens (nostalgebraist 2020), for translation.
+"""The prediction of each decoder layer: the logit lens (nostalgebraist 2020), for translation.
 
     T decoder positions, EOS last   D width   V vocabulary   L layers
 
     P_l(w | y<t, x) = softmax(W norm(x_l))      x_l (D,) the state of position t after layer l; layer 0 is the input
 
 In a Transformer every layer adds to one state per position, and the output matrix reads the last one. The lens reads
-the earlier ones in the same way. At layer L it is the model's own distribution, exactly. An earlier layer was never
-trained to be read so: that its distribution says little there does not mean that the layer knows little.
+the earlier ones in the same way. At layer L it is exactly the model's own distribution. Earlier layers were not trained
+for this: a flat distribution there does not mean that the layer has little information.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from regard.models.base import Model
 
 @dataclass(frozen=True)
 class LensReading:
-    """One layer at one position."""
+    """The prediction of one layer at one position."""
 
     tokens: tuple[int, ...]  # the most probable, best first
     probabilities: tuple[float, ...]
-    said: float  # the probability of what was said
-    rank: int  # its place among all tokens, from 1
+    probability: float  # the probability of the token that was output
+    rank: int  # rank of that token among all tokens, from 1
 
 
 @dataclass(frozen=True)
 class Lens:
-    """Layers 0 … L, each with T positions."""
+    """The predictions of layers 0 … L, each at T positions."""
 
     layers: tuple[tuple[LensReading, ...], ...]
 
@@ -66,21 +66,21 @@ def layer_log_probs(model: Model, source: Sequence[int], target: Sequence[int]) 
 
 
 def lens(model: Model, source: Sequence[int], target: Sequence[int], count: int = 5) -> Lens:
-    """The `count` most probable tokens of every layer and position."""
-    said = [*target, EOS]
+    """Returns the `count` most probable tokens at every layer and position."""
+    tokens = [*target, EOS]
     return Lens(
         tuple(
-            tuple(_reading(row, token, count) for row, token in zip(rows, said, strict=True))
+            tuple(_reading(row, token, count) for row, token in zip(rows, tokens, strict=True))
             for rows in layer_log_probs(model, source, target)
         )
     )
 
 
-def _reading(log_probs: NDArray[np.float64], said: int, count: int) -> LensReading:
+def _reading(log_probs: NDArray[np.float64], token: int, count: int) -> LensReading:
     best = np.argsort(-log_probs, kind="stable")[:count]
     return LensReading(
         tuple(int(token) for token in best),
         tuple(float(p) for p in np.exp(log_probs[best])),
-        float(np.exp(log_probs[said])),
-        1 + int((log_probs > log_probs[said]).sum()),
+        float(np.exp(log_probs[token])),
+        1 + int((log_probs > log_probs[token]).sum()),
     )

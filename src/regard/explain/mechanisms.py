@@ -2,9 +2,9 @@
 
     S source   T target   D width   K head size   H heads
 
-A model says which modules its attention is made of (`Model.attention_parts`). Each function here runs the model over
-one sentence pair, records the calls of those modules, writes the equation out term by term (`terms.py`), and names the
-terms that are to be compared with the model's own values. `step.py` compares them.
+A model declares the modules of its attention (`Model.attention_parts`). Each function here runs the model over one
+sentence pair, records the calls of those modules, writes out the equation term by term (`terms.py`), and names the
+terms to compare with the model's own values. `step.py` compares them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from regard.models.convs2s import ConvS2SMemory
 
 @dataclass(frozen=True)
 class Query:
-    """Which attention, and the position that asks. All are counted from 0, and printed from 1."""
+    """An attention head and the position of its query. All count from 0, and are printed from 1."""
 
     kind: AttentionKind = "cross"
     layer: int = 0
@@ -50,12 +50,12 @@ class Query:
         return f"{self.kind} attention · layer {self.layer + 1} · head {self.head + 1} · position {self.position + 1}"
 
 
-Checks = dict[str, tuple[Array, Tensor]]  # what was computed, and what the model had
+Checks = dict[str, tuple[Array, Tensor]]  # the computed value, and the model's value
 AttentionTerms = tuple[str, list[Term], Checks]  # the equation in one line, its terms, what to compare
 
 
 def attention_terms(model: Model, batch: Batch, query: Query) -> AttentionTerms:
-    """One query of a batch of one sentence pair, by the mechanism that the model declares for it."""
+    """Writes out one query of a batch of one sentence pair, by the mechanism that the model declares for it."""
     match model.attention_parts().get((query.kind, query.layer)):
         case MultiHeadPart() as part:
             return multi_head_terms(model, part, batch, query)
@@ -121,7 +121,7 @@ def head_size(attention: MultiHeadAttention) -> int:
 
 
 def angles(length: int, size: int) -> Array:
-    """(S, K/2) of rotary positions."""
+    """(S, K/2): the angles of rotary positions."""
     turns: Array = np.arange(length)[:, None] * array(frequencies(size))
     return turns
 
@@ -139,7 +139,7 @@ def recurrent_terms(model: Model, part: ScorePart, batch: Batch, query: Query) -
     equation, terms = score_terms(scores, array(s), h, coverage)
     named = {term.name: term.values for term in terms}
     checks: Checks = {
-        "scores": (named["mask"], by_position([call.output for call in calls[scores]])[at]),  # one sentence: no mask
+        "scores": (named["mask"], by_position([call.output for call in calls[scores]])[at]),  # one sentence, so no mask
         "weights": (named["α"], weights[at]),
     }
     if isinstance(reader, nn.Linear):
@@ -153,7 +153,7 @@ def recurrent_terms(model: Model, part: ScorePart, batch: Batch, query: Query) -
 
 
 def projected(reader: nn.Linear, c: Array, given: Tensor, context_first: bool) -> tuple[str, list[Term], Tensor]:
-    """A linear layer over the context and the decoder's state; and the context as that layer was given it."""
+    """A linear layer over the context and the decoder's state, and the context as the layer received it."""
     width, maps = len(c), affine(reader)
     if context_first:
         state = array(given[width:])
@@ -173,7 +173,7 @@ def projected(reader: nn.Linear, c: Array, given: Tensor, context_first: bool) -
 
 
 def score_terms(scores: Scores, s: Array, h: Array, coverage: tuple[Array, Array] | None) -> tuple[str, list[Term]]:
-    mask = np.ones(len(h), dtype=bool)  # one sentence: no padding
+    mask = np.ones(len(h), dtype=bool)  # one sentence, so no padding
     if scores.kind == "additive":
         inside = "W₁h + W₂s" + ("" if coverage is None else " + w Σα")
         terms = additive_terms(s, h, affine(scores.of_key), affine(scores.of_query), array(scores.v), mask, coverage)
@@ -225,7 +225,7 @@ def convolution_terms(model: Model, part: ConvolutionPart, batch: Batch, query: 
 
 
 def by_position(calls: list[Tensor]) -> Tensor:
-    """One call over all positions, or one call per position: (1, T, n) or many (1, 1, n) or (1, n) → (T, n)"""
+    """Joins one call over all positions, or one call per position: (1, T, n) or many (1, 1, n) or (1, n) → (T, n)"""
     return torch.cat([call if call.dim() == 3 else call[:, None] for call in calls], dim=1)[0]
 
 

@@ -1,13 +1,13 @@
-"""The training pairs that are nearest to a sentence, where a model has its pairs at hand: a file beside its weights.
+"""The training pairs nearest to a sentence, for a model with a file of its training pairs beside its weights.
 
-    pairs.tsv      one pair a line: source, a tab, target (UTF-8); in the folder of a model or of its training run
+    pairs.tsv      one pair per line: source, a tab, target (UTF-8); in the folder of a model or of its training run
 
     similarity(x, y) = Σ idf(w)² over words in both / (‖x‖ ‖y‖)      ‖x‖² = Σ idf(w)² over its words
     idf(w) = log((1 + N) / (1 + pairs with w)) + 1
 
 This is the cosine of TF-IDF vectors of the source sides, in which a word counts once however often it occurs. It
-compares words alone, not meanings: a paraphrase is not found. The search is exact. The index holds four bytes for each
-word of the source sides and twelve for each pair; texts stay in the file.
+compares words, not meanings: a paraphrase is not found. The search is exact. The index takes four bytes for each word
+of the source sides and twelve for each pair; texts stay in the file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Neighbour:
 
 
 class PairIndex:
-    """The words of a file of pairs, by which lines are found."""
+    """An index of the source words in a file of pairs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -66,7 +66,7 @@ class PairIndex:
         return len(self._starts)
 
     def nearest(self, text: str, count: int = 5) -> list[Neighbour]:
-        """Most similar first; of equals the first in the file. Pairs without a common word are left out."""
+        """The most similar pairs; ties keep the order of the file. Pairs without a common word are left out."""
         words = set(words_of(text))
         scores: NDArray[np.float64] = np.zeros(len(self))
         for word in words & self._lines.keys():
@@ -87,8 +87,8 @@ class PairIndex:
 
 
 def pairs_of(folder: Path | None) -> PairIndex | None:
-    """The index of the pairs beside a model; None where there is no such file."""
-    places = () if folder is None else (folder, folder / "best", folder / "last")  # a model, or a run that holds it
+    """The index of the pairs beside a model; None without such a file."""
+    places = () if folder is None else (folder, folder / "best", folder / "last")  # a model, or a run that contains it
     paths = (place / PAIRS_FILE for place in places)
     return next((PairIndex(path) for path in paths if path.is_file()), None)
 

@@ -1,4 +1,4 @@
-"""The search of a sentence, run again on a changed model or with a forced prefix.
+"""A repeated search for a sentence, with a changed model or a forced prefix.
 
 The settings are those of the search whose result `translate` returned: beam, length penalty and constraints. The model
 may be changed: heads ablated (`ablation.py`) or attention edited (`edited_attention.py`). The output is restored as in
@@ -27,7 +27,7 @@ from regard.text.words import split_words, word_spans
 
 
 def rerun_search(source: ExplainedSource, model: Model, start: Sequence[int] = ()) -> Hypothesis:
-    """The best hypothesis of `model`, whose first tokens are those of `start`."""
+    """Returns the best hypothesis of `model` that starts with the tokens `start`."""
     options, demand = source.result.search
     constraint = source.pipeline.constraint(source.unit.ids, demand, options)
     options = replace(options, nbest=1, attention=False, token_log_probs=False)
@@ -51,7 +51,7 @@ def pair_log_probs(pair: SentencePair, model: Model) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ResumedBranch:
-    """A branch that the search had dropped, completed: ranked by the same length penalty as the n-best list."""
+    """The completion of a branch that the search had dropped, ranked by the length penalty of the n-best list."""
 
     node: int
     prefix: str  # the forced text
@@ -61,7 +61,7 @@ class ResumedBranch:
 
 
 def resume_branch(source: ExplainedSource, lattice: Lattice, node: int) -> ResumedBranch:
-    """The best translation that starts with the tokens up to `node` of the lattice, which must be that of `source`."""
+    """Returns the best translation that starts with the tokens up to `node`; `lattice` must be that of `source`."""
     if not 0 <= node < len(lattice.nodes):
         raise InputError(f"node must be from 0 to {len(lattice.nodes) - 1} in this lattice, but is {node}")
     last = lattice.nodes[node]
@@ -77,7 +77,7 @@ DiffKind = Literal["same", "removed", "added"]
 
 
 def word_diff(old: str, new: str) -> list[tuple[DiffKind, str]]:
-    """Runs of words that both have, that only the old one has, and that only the new one has.
+    """Runs of words that are in both texts, only in the old one, or only in the new one.
 
     >>> word_diff("Le chat noir dort.", "Le chat dort bien.")
     [('same', 'Le chat'), ('removed', 'noir'), ('same', 'dort'), ('added', 'bien'), ('same', '.')]

@@ -1,12 +1,11 @@
-"""The sentence to explain and its translation, and where each of their words stands in the texts.
+"""The sentence to explain and its translation, with the positions of their words in the texts.
 
-Every explanation starts here, so all of them are about the same text and the same search as `translate`: the model's
-own preparation, beam, length penalty and longest sentence, unless a beam or a length penalty is given, and the second
-search where the guard accepted that. What was inserted after the search is in `ExplainedTarget.translation`, not in its
-ids.
+Every explanation starts here, so all of them use the same text and the same search as `translate`: the model's own
+preparation, beam, length penalty and maximum length, unless a beam or a length penalty is given, and the second search
+if the guard accepted it. Text inserted after the search is in `ExplainedTarget.translation`, not in its ids.
 
 The model reads a prepared text with placeholders (`translation/prepare.py`), and its output is restored. Words here are
-those of the model's own texts, as in every map; their spans point into the texts that a person sees. A word that was
+those of the model's own texts, as in every map; their spans point into the texts that a user sees. A word that was
 added or removed after the search has no span.
 """
 
@@ -39,11 +38,11 @@ ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 
 
 class TooLongError(InputError):
-    """A sentence that is longer than the model can read at once."""
+    """Raised for a sentence that is longer than the model can read at once."""
 
 
 class SentenceIndexError(InputError):
-    """A text of several sentences without an index, or with an index that is out of range."""
+    """Raised for a text of several sentences without an index, or with an index out of range."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class ExplainedTarget:
 
     ids: tuple[int, ...]  # the model's output, without EOS
     translation: str  # as `translate` returns it
-    how: str  # "forced", "greedy", "beam 5", and what else was done
+    how: str  # "forced", "greedy" or "beam 5", and remarks such as repairs
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class ExplainedSource:
     unit: Unit
     search: DecodeConfig
     guard: bool = True
-    sentences: int = 1  # of the whole text
+    sentences: int = 1  # number of sentences in the whole text
 
     @property
     def bundle(self) -> Bundle:
@@ -100,7 +99,7 @@ class ExplainedSource:
         return self.pipeline.results([self.unit])[0]
 
     def target(self, given: str | None = None, nbest: int = 0) -> ExplainedTarget:
-        """The given translation, else entry `nbest` of the n-best list, from 0."""
+        """Returns the given translation, or else entry `nbest` of the n-best list, from 0."""
         if given is not None:
             (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(given).text])
             return ExplainedTarget(tuple(ids), given, "forced")
@@ -115,13 +114,13 @@ class ExplainedSource:
         return ExplainedTarget(found.ids, found.text, f"{how} · repaired after the search" if changed else how)
 
     def restore_text(self, ids: Sequence[int]) -> str:
-        """The text of token ids, with placeholders replaced, but not repaired."""
+        """Decodes token ids and replaces placeholders, without repairs."""
         answer = self.bundle.tokenizer.decode(ids)
         answer = self.sentence.without_additions(answer) if self.search.mend else answer
         return self.sentence.restore(answer).text
 
     def search_name(self) -> str:
-        """The search whose result was accepted: "beam 5", or "second search: beam 10, length penalty 1.5"."""
+        """The name of the accepted search: "beam 5", or "second search: beam 10, length penalty 1.5"."""
         taken = self.result.search.options
         name = "greedy" if taken.beam == 1 else f"beam {taken.beam}"
         if taken == self.pipeline.search:
@@ -142,9 +141,9 @@ def explained_source(
     length_penalty: float | None = None,
     guard: bool = True,
 ) -> ExplainedSource:
-    """The sentence of a text with index `sentence`, from 0; it may be None for a text of one sentence. `guard`: whether
-    a doubtful sentence is searched a second time, as `translate` does. Raises TooLongError, SentenceIndexError, or
-    InputError where there are no words."""
+    """Returns the sentence of a text with index `sentence`, from 0, which may be None for a text of one sentence.
+    `guard`: whether a doubtful sentence is searched a second time, as `translate` does. Raises TooLongError,
+    SentenceIndexError, or InputError for a text without words."""
     if isinstance(model, Bundle):
         model = TextTranslator(model)
     model, text = model.for_text(text)
@@ -175,8 +174,8 @@ def explained_source(
 
 
 def units_of(model: TextTranslator, text: str) -> list[Unit]:
-    """The sentences of a text as `translate` splits them, long ones in parts; raises InputError where there are
-    none."""
+    """Splits a text into sentences as `translate` does, long ones in parts; raises InputError for a text without
+    any."""
     model, text = model.for_text(text)
     units = list(model.unit_maker(TranslateOptions(mend=model.config.mend)).units([(0, text)]))
     if not units:
@@ -208,12 +207,12 @@ class SentencePair:
 
     @property
     def forced(self) -> bool:
-        """Whether the translation was given, not searched for."""
+        """Whether the translation was given, not found by a search."""
         return self.target.how == "forced"
 
     @property
     def source_ids(self) -> tuple[int, ...]:
-        """With the tag, without EOS."""
+        """The ids of the source, with the tag, without EOS."""
         return self.source.unit.ids
 
     @property
@@ -246,7 +245,7 @@ class SentencePair:
 
     @cached_property
     def target_pieces(self) -> tuple[PlacedWord, ...]:
-        """The tokens, without EOS."""
+        """The tokens of the target, without EOS."""
         tokenizer = self.bundle.tokenizer
         labels = tokenizer.target.labels(self.target_ids, self.source.slots.target)
         return _placed(labels, self._target_places(tokenizer.target_pieces(self.target_ids)))
@@ -258,16 +257,16 @@ class SentencePair:
 
     @cached_property
     def target_shares(self) -> NDArray[np.float64]:
-        """(tokens, words): which part of each target token belongs to which word."""
+        """(tokens, words): the part of each target token that belongs to each word."""
         return subword_shares(self.bundle.tokenizer.target_pieces(self.target.ids), self.target_spans)
 
     def first_tokens(self) -> list[int]:
-        """For each target word the place of the first token that belongs to it."""
+        """For each target word, the index of the first token that belongs to it."""
         return [int(np.flatnonzero(column)[0]) for column in self.target_shares.T]
 
     def by_word(self, tokens: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers of tokens (T,) or (T + 1,), EOS last → of words (W,): a token that belongs to two words is divided
-        among them."""
+        """Sums values of tokens (T,) or (T + 1,), EOS last, to values of words (W,): a token in two words is divided
+        between them."""
         numbers = np.asarray(tokens, dtype=np.float64)[: len(self.target.ids)]
         summed: NDArray[np.float64] = numbers @ self.target_shares
         return summed
@@ -307,8 +306,8 @@ def sentence_pair(
     beam: int | None = None,
     nbest: int = 0,
 ) -> SentencePair:
-    """A sentence with the given target, or with the translation that `translate` returns. `sentence` is the index of a
-    sentence of the text, `nbest` of an entry of the n-best list; both count from 0."""
+    """Returns a sentence with the given target, or with the translation that `translate` returns. `sentence` is the
+    index of a sentence of the text, `nbest` of an entry of the n-best list; both count from 0."""
     if target is not None and (beam is not None or nbest):
         raise InputError(
             "a translation that is given is not searched for; give a target or a beam, not both",

@@ -1,11 +1,11 @@
-"""One query of one attention head in numbers: every term of its equation, equal to what the model computed.
+"""One query of one attention head in numbers: every term of its equation, checked against the model.
 
     B = 1 sentence   S source   T target   D width   K head size   H heads
 
-The model runs once over the sentence pair while the modules concerned are recorded (`calls.py`). The terms are then
+The model runs once over the sentence pair while the modules concerned are recorded (`hooks.py`). The terms are then
 computed from the model's weights and hidden states by the equation (`terms.py`, `mechanisms.py`), in double precision,
-and compared with the model's own values: queries and keys, weights, the weighted sum, the projection. Where any
-differs by more than 1e-5 nothing is shown. Not here: ensembles.
+and compared with the model's own values: queries and keys, weights, the weighted sum, the projection. If any differs
+by more than 1e-5, nothing is shown. Ensembles are not supported.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from regard.models.base import AttentionMaps, Model
 from regard.report.json import rounded
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
-TOLERANCE = 1e-5  # of weights; of other numbers relative to the largest of them, where that is above 1
+TOLERANCE = 1e-5  # for weights; for other numbers relative to the largest of them, if that is above 1
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The terms of one query, and how near they are to the model's own values."""
+    """The terms of one query, and their differences from the model's own values."""
 
     equation: str
     terms: tuple[Term, ...]
-    differences: dict[str, float]  # of what was checked, the largest difference
+    differences: dict[str, float]  # the largest difference of each checked term
 
     def term(self, name: str) -> Array:
         return next(term.values for term in self.terms if term.name == name)
@@ -61,7 +61,7 @@ class StepNumbers:
 def step_numbers(
     bundle: Bundle, source: str, target_ids: Sequence[int], query: Query, slots: SlotTexts = NO_SLOTS
 ) -> StepNumbers:
-    """The numbers of one query while `source`, as the model reads it, is translated as the target ids (without EOS)."""
+    """The numbers of one query when `source`, as the model reads it, is translated to the target ids (without EOS)."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     if not bundle.model.has_attention:
@@ -117,7 +117,7 @@ def compared(checks: Checks, query: Query) -> dict[str, float]:
 
 
 def as_dict(step: StepNumbers) -> dict[str, Any]:
-    """For JSON: numbers to six decimals, null where a score is masked; layers, heads and positions from 1."""
+    """Returns a dictionary for JSON: numbers to six decimals, null for masked scores; indices count from 1."""
     query, numbers = step.query, step.numbers
     return {
         "architecture": step.architecture,

@@ -8,7 +8,7 @@
     dot, scaled   score_i = s·h_i, or that divided by √d
     then          α = softmax(scores, −∞ where masked)   c = Σ α_i v_i
 
-Nothing here knows a model: `mechanisms.py` takes the numbers from one, and `step.py` compares the results with it.
+This file is independent of models: `mechanisms.py` takes the numbers from one, and `step.py` compares the results.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Term:
-    """One line of the calculation. `values` is a number, a vector, or has a row for each key."""
+    """One line of the calculation. `values` is a number, a vector, or has one row per key."""
 
     name: str
-    what: str  # the equation in words and letters
+    what: str  # the equation
     values: Array
-    of_keys: bool = False  # values (S,) or (S, n): one for each key
+    of_keys: bool = False  # values (S,) or (S, n): one per key
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RotaryAngles:
     radians: Array
 
     def rotate(self, x: Array) -> Array:
-        """(…, K) → (…, K): (x₂ᵢ, x₂ᵢ₊₁) turned by the i-th angle"""
+        """(…, K) → (…, K): (x₂ᵢ, x₂ᵢ₊₁) rotated by the i-th angle"""
         even, odd, cos, sin = x[..., 0::2], x[..., 1::2], np.cos(self.radians), np.sin(self.radians)
         turned: Array = np.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1).reshape(x.shape)
         return turned
@@ -74,11 +74,11 @@ def dot_product_terms(
     query: Affine,
     key: Affine,
     value: Affine,
-    mask: NDArray[np.bool_],  # (S,) True: may be seen
+    mask: NDArray[np.bool_],  # (S,) True: may be attended to
     query_turn: RotaryAngles | None = None,
     key_turn: RotaryAngles | None = None,
 ) -> list[Term]:
-    """One head of scaled dot-product attention; the three maps are the head's own part, to K numbers."""
+    """The terms of one head of scaled dot-product attention; the three maps are the head's own part, to K numbers."""
     q, k, v = query(x), key(memory), value(memory)
     terms = [
         Term("x", "hidden state of the query", x),
@@ -105,11 +105,11 @@ def additive_terms(
     of_query: Affine,  # W₂
     v: Array,  # (A,)
     mask: NDArray[np.bool_],
-    coverage: tuple[Array, Array] | None = None,  # w (A,) and Σ α of the steps before, (S,)
+    coverage: tuple[Array, Array] | None = None,  # w (A,) and Σ α of the previous steps, (S,)
 ) -> list[Term]:
     keys, query = of_key(h), of_query(s)
     terms = [
-        Term("s", "decoder state that asks", s),
+        Term("s", "decoder state (the query)", s),
         Term("h", "the encoder's output for each word", h, True),
         Term("W₂s", "W₂ s + b", query),
         Term("W₁h", "W₁ h", keys, True),
@@ -125,8 +125,8 @@ def additive_terms(
 
 
 def product_terms(s: Array, h: Array, mask: NDArray[np.bool_], of_key: Affine | None, scaled: bool) -> list[Term]:
-    """General where the keys go through a matrix, else dot; scaled or not."""
-    terms = [Term("s", "decoder state that asks", s), Term("h", "the encoder's output for each word", h, True)]
+    """The terms of a score by product: general if the keys are multiplied by a matrix, else dot; scaled or not."""
+    terms = [Term("s", "decoder state (the query)", s), Term("h", "the encoder's output for each word", h, True)]
     keys, name = h, "h"
     if of_key is not None:
         keys, name = of_key(h), "Wh"
@@ -140,7 +140,7 @@ def product_terms(s: Array, h: Array, mask: NDArray[np.bool_], of_key: Affine | 
 
 
 def weighted_sum_terms(scores: Array, mask: NDArray[np.bool_], values: Array, name: str, what: str) -> list[Term]:
-    """From scores to the weighted sum: common to all mechanisms."""
+    """The terms from scores to the weighted sum, which all mechanisms share."""
     masked = np.where(mask, scores, -np.inf)
     weights = softmax(masked)
     terms = [Term("mask", "−∞ where it may not attend", masked, True), Term("α", "softmax", weights, True)]

@@ -1,8 +1,8 @@
-"""How a text becomes pieces: the merges of byte-pair encoding, and each word of the text merged step by step.
+"""How a text is split into subwords: the merges of byte-pair encoding, and each word of the text merged step by step.
 
-The merges are learnt from lines by the loop of `text/bpe.py`, with how often each pair occurred, or they are
-those of a model, which keeps their order but not their counts. A word starts as characters; of its pairs the one that
-was learnt earliest is merged, until none of them was learnt.
+The merges are learned from lines by the loop of `text/bpe.py`, with the count of each pair, or they are those of a
+model, which stores their order but not their counts. A word starts as characters; the pair that was learned earliest
+is merged first, until no learned pair is left.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from regard.errors import InputError
 from regard.report.deliver import Output
-from regard.report.page import page, said
+from regard.report.page import escaped, page
 from regard.report.table import Markup, Table
 from regard.report.text import printable
 from regard.text.bpe import LearnedMerge, Pair, learn_merges
@@ -23,24 +23,24 @@ from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
 from regard.text.pieces import nfc, to_pieces_form
 from regard.text.vocabulary import Vocabulary
 
-LONGEST = 2_000  # characters of a text that is shown
+LONGEST = 2_000  # maximum characters of a text
 FIRST = 10  # merges that are always shown, used or not
-LINES = 20_000  # that are learnt from; the loop is in Python
+LINES = 20_000  # maximum lines to learn from, since the loop is in Python
 
 
 @dataclass(frozen=True)
 class MergeStep:
     number: int  # of the merge, in the order learnt, from 1
     pair: Pair
-    symbols: tuple[str, ...]  # the word after it
+    symbols: tuple[str, ...]  # the word after this merge
 
 
 @dataclass(frozen=True)
 class WordPieces:
     word: str
-    symbols: tuple[str, ...]  # what merging starts from
+    symbols: tuple[str, ...]  # the symbols before the first merge
     steps: tuple[MergeStep, ...]
-    ids: tuple[int, ...] | None  # in the model's vocabulary
+    ids: tuple[int, ...] | None  # ids in the model's vocabulary
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -49,21 +49,21 @@ class WordPieces:
 
 @dataclass(frozen=True)
 class TextInPieces:
-    """A text in pieces."""
+    """A text split into subwords."""
 
     text: str
-    origin: str  # of the merges, in words
-    learnt: tuple[LearnedMerge, ...]  # empty with a model's merges
+    origin: str  # description of where the merges come from
+    learnt: tuple[LearnedMerge, ...]  # empty for a model's merges
     words: tuple[WordPieces, ...]
 
     @property
     def used(self) -> list[int]:
-        """Numbers of the merges that the text needed, from 1."""
+        """The numbers of the merges that the text used, from 1."""
         return sorted({step.number for word in self.words for step in word.steps})
 
 
 def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> TextInPieces:
-    """The text cut by merges that are learnt from the first `LINES` lines."""
+    """Splits a text by merges that are learned from the first `LINES` lines."""
     check_text(text)
     counts: Counter[str] = Counter()
     for line in islice(lines, LINES):
@@ -77,7 +77,7 @@ def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> 
 
 
 def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> TextInPieces:
-    """The text cut by a model's own merges."""
+    """Splits a text by a model's own merges."""
     check_text(text)
     if not isinstance(vocabulary, LearnedVocabulary) or vocabulary.merges is None:
         raise InputError("this model's pieces are not made by merges; give a model with text.unit = bpe, or no model")
@@ -113,7 +113,7 @@ def check_text(text: str) -> None:
 
 
 def as_dict(found: TextInPieces) -> dict[str, Any]:
-    """For JSON."""
+    """Returns a dictionary for JSON."""
     return {
         "text": found.text,
         "merges_from": found.origin,
@@ -149,10 +149,10 @@ def tokens_text(found: TextInPieces) -> str:
 
 
 def tokens_page(found: TextInPieces) -> str:
-    parts = [f'<p class="quiet">Merges: {said(found.origin)}</p>', f'<p class="text">{marked(found)}</p>']
+    parts = [f'<p class="quiet">Merges: {escaped(found.origin)}</p>', f'<p class="text">{marked(found)}</p>']
     parts += ["<h2>Each word, from characters to pieces</h2>", steps_table(found).html()]
     if found.learnt:
-        parts += ["<h2>Merges learnt</h2>", f"<p>{said(merges_note(found))}</p>", learnt_table(found).html()]
+        parts += ["<h2>Merges learnt</h2>", f"<p>{escaped(merges_note(found))}</p>", learnt_table(found).html()]
     return page("A text in pieces", "\n".join(parts))
 
 
@@ -183,5 +183,5 @@ def _steps(word: WordPieces) -> str:
 
 
 def marked(found: TextInPieces) -> Markup:
-    """Every piece in a box of its own."""
-    return Markup(" ".join(f"<mark>{said(piece)}</mark>" for word in found.words for piece in word.pieces))
+    """HTML with every piece in a box of its own."""
+    return Markup(" ".join(f"<mark>{escaped(piece)}</mark>" for word in found.words for piece in word.pieces))

@@ -1,14 +1,14 @@
 """The attention of every layer and head for one sentence pair, under forced decoding.
 
-    S source subwords and EOS   T what the decoder predicts, EOS last   H heads   L layers
+    S source subwords and EOS   T decoder predictions, EOS last   H heads   L layers
 
-A model with a tag before every source has it as the first of S; like EOS it is not a word. One teacher-forced pass
-gives all maps; they are the same as those of a search that found this target.
+If a model has a tag before every source, the tag is the first of S; like EOS it is not a word. One teacher-forced pass
+gives all maps; they equal those of a search that found this target.
 
-A slot (`text/slots.py`) is one token and one word. The model's own texts, `read` and `said`, have it as one character,
-and spans refer to these; texts for people have the slot's content.
+A slot (`text/slots.py`) is one token and one word. It is one character in the model's own texts, `read` and `output`,
+to which spans refer; texts for users have the slot's content.
 
-A row that does not sum to 1 is an error. Subwords are merged in `align/attention.py`, alignment is measured in
+A row that does not sum to 1 is an error. Subwords are merged in `align/attention.py`, and alignment is measured in
 `alignment.py`.
 """
 
@@ -39,33 +39,33 @@ TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
 
 @dataclass(frozen=True)
 class Trace:
-    """One sentence pair and every attention between and within its two sides."""
+    """One sentence pair with all attention between and within source and target."""
 
     read: str  # the source as the model reads it
-    said: str  # the target as the model writes it
+    output: str  # the target as the model writes it
     source_pieces: tuple[str, ...]  # the tag if there is one, subwords, EOS last: S
     target_pieces: tuple[str, ...]  # what each decoder position predicts, EOS last: T
-    source_spans: tuple[Span, ...]  # characters of `read` of each source subword, without tag and EOS
-    target_spans: tuple[Span, ...]  # of `said`
+    source_spans: tuple[Span, ...]  # span in `read` of each source subword, without tag and EOS
+    target_spans: tuple[Span, ...]  # spans in `output`
     target_ids: tuple[int, ...]  # without EOS
     encoder: tuple[NDArray[np.float64], ...]  # per layer (H, S, S)
-    decoder: tuple[NDArray[np.float64], ...]  # per layer (H, T, T): row t has read BOS and targets before t
+    decoder: tuple[NDArray[np.float64], ...]  # per layer (H, T, T): row t has read BOS and the targets before t
     cross: tuple[NDArray[np.float64], ...]  # per layer (H, T, S)
     how: str  # the search that found the target: "forced", "greedy", "beam 5"
-    tag: str | None = None  # the source's first piece, where that is a tag
-    slots: SlotTexts = NO_SLOTS  # what they stand for
+    tag: str | None = None  # the source's first piece if it is a tag
+    slots: SlotTexts = NO_SLOTS  # the contents of slots
 
     @property
     def source(self) -> str:
-        """The source with slots filled."""
+        """The source text with slots filled."""
         return fill(self.read, self.slots.source)
 
     @property
     def target(self) -> str:
-        return fill(self.said, self.slots.target)
+        return fill(self.output, self.slots.target)
 
     def weights(self, view: View, kind: Kind = "cross") -> NDArray[np.float64]:
-        """One map in subwords, (queries, keys); the view's head, or the mean of heads."""
+        """One map in subwords, (queries, keys), of the view's head or the mean of heads."""
         layers = getattr(self, kind)
         if not layers:
             raise InputError(f"there is no {kind} attention in this model; it has {', '.join(self.kinds) or 'none'}")
@@ -89,12 +89,12 @@ class Trace:
         return f"EOS and {self.tag}" if self.tag else "EOS"
 
     def in_words(self, view: View, kind: Kind = "cross", words: WordsOf = word_spans) -> WordAttention:
-        """One map between words: weights to the subwords of a word are summed, rows of its subwords averaged. What goes
-        to EOS and the tag, or of the decoder's own words to BOS, is `eos_mass`. A row of the encoder is the word
-        itself."""
+        """Returns one map between words: weights to the subwords of a word are summed, rows of its subwords averaged.
+        The weight on EOS and the tag, or on BOS in decoder self-attention, is `eos_mass`. A row of the encoder is
+        the word itself."""
         weights, row = self.weights(view, kind), view.row
-        source = target = (self.target_spans, self.said, self.slots.target)
-        if kind == "decoder":  # keys are BOS and the words before: BOS goes to the end, as what is not a word
+        source = target = (self.target_spans, self.output, self.slots.target)
+        if kind == "decoder":  # keys are BOS and the previous words: BOS moves to the end, since it is not a word
             weights = np.roll(weights, -1, axis=1)
         else:
             weights, source = beyond_tag(weights, self.tag), (self.source_spans, self.read, self.slots.source)
@@ -106,16 +106,16 @@ class Trace:
         return replace(merged, source_words=columns, target_words=rows, hidden_name=self.hidden_name(kind))
 
     def views(self, words: WordsOf = word_spans) -> dict[View, WordAttention]:
-        """Every view of the cross-attention, in words; slots are not filled."""
+        """Returns every view of the cross-attention in words, without filling slots."""
         cross = [beyond_tag(layer, self.tag) for layer in self.cross]
-        return views_of(cross, self.source_spans, self.target_spans, self.read, self.said, words)
+        return views_of(cross, self.source_spans, self.target_spans, self.read, self.output, words)
 
 
 def trace_sentence(
     bundle: Bundle, source: str, target_ids: Sequence[int], *, slots: SlotTexts = NO_SLOTS, how: str = "forced"
 ) -> Trace:
-    """All attention weights of one source and a target in ids. `slots` are the contents of its slots, `how` names the
-    search that found the target. Raises InputError for a model without attention."""
+    """Computes all attention weights of a source and given target ids. `slots` are the contents of its slots, `how`
+    names the search that found the target. Raises InputError for a model without attention."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     ids, maps = tuple(target_ids), forced_maps(bundle.model, source_ids, target_ids)
@@ -140,12 +140,12 @@ def trace_sentence(
 
 
 def checked_rows(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], ...]:
-    """Each (1, H, queries, keys) → (H, queries, keys), whose every row sums to 1."""
+    """Converts each (1, H, queries, keys) to (H, queries, keys); raises if a row does not sum to 1."""
     found = []
     for layer, maps in enumerate(layers):
         weights = maps[0].detach().cpu().double().numpy()
         sums = weights.sum(axis=-1)  # (H, queries)
-        wrong = np.argwhere(~(np.abs(sums - 1) <= TOLERANCE))  # NaN is not near 1 either
+        wrong = np.argwhere(~(np.abs(sums - 1) <= TOLERANCE))  # also true for NaN
         if len(wrong):
             head, row = wrong[0]
             raise BundleError(
@@ -165,5 +165,5 @@ def no_attention(bundle: Bundle) -> InputError:
 
 @torch.inference_mode()
 def forced_maps(model: Model, source: Sequence[int], target: Sequence[int]) -> AttentionMaps:
-    """The maps of a teacher-forced pass over one pair, given without BOS and EOS."""
+    """The attention maps of a teacher-forced pass over one pair of ids, given without BOS and EOS."""
     return model.attention(flat_batch([source], [target]).pad().to(model.device))

@@ -1,17 +1,17 @@
 """Which of a model's cross-attention maps is used as its alignment, and the links of every view.
 
-A view is a layer, a head or the mean of heads, and the meaning of a row. It is the card's choice where one was measured
-(`attention_view`), else a default. The target is force-decoded: one teacher-forced pass gives the same weights as any
-search had.
+A view is a layer, a head or the mean of heads, and the meaning of a row. It is the card's choice if one was measured
+(`attention_view`), else a default. The target is force-decoded: one teacher-forced pass gives the same weights as the
+search that found it.
 
-Weights can also be multiplied by the norms of the values (Kobayashi et al. 2020): a weight on a short vector matters
-little.
+Weights can also be multiplied by the norms of the values (Kobayashi et al. 2020), since a weight on a short vector
+contributes little.
 
     head h:          α_ts ‖v_s Wᴼ_h‖                    v_s = x_s W_V + b_V, Wᴼ_h the head's rows of the output matrix
     mean of heads:   ‖Σ_h α_ts v_s Wᴼ_h‖                the sum over heads before the norm, as in the paper
 
-Rows are then divided by their sum. This is for multi-head cross-attention alone: other mechanisms have one head, whose
-values are not projected.
+Rows are then divided by their sum. This applies only to multi-head cross-attention: other mechanisms have one head,
+whose values are not projected.
 
     H heads   T target   S source   K head size   D width
 """
@@ -43,27 +43,27 @@ class ViewedAttention:
 
     attention: WordAttention
     view: View
-    trust: Trust | None  # None where it was never measured
+    trust: Trust | None  # None if it was not measured
 
 
 def view_attention(
     bundle: Bundle, source: str, target_ids: Sequence[int], slots: SlotTexts = NO_SLOTS
 ) -> ViewedAttention:
-    """How much each target word attends to each source word, in the view that the bundle's card names."""
+    """The attention of each target word to each source word, in the view that the bundle's card names."""
     seen = trace_sentence(bundle, source, target_ids, slots=slots)
     view, trust = stored_view(bundle)
     return ViewedAttention(seen.in_words(view), view, trust)
 
 
 def default_view(model: Model) -> View:
-    """The mean of heads of the default layer; of an ensemble, of the first member that has attention."""
+    """The mean of heads of the default layer; for an ensemble, of the first member that has attention."""
     heads = ensemble_alignment_heads(model.models()) if isinstance(model, Ensemble) else alignment_heads_of(model, {})
     return View(heads.maps[0][0])
 
 
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
-    """The view that the bundle's card names and its error rate, None where it was not evaluated in this direction; or
-    the default, which was never measured."""
+    """The view that the bundle's card names and its error rate, None if it was not evaluated in this direction; or the
+    default view, which was not measured."""
     stored = bundle.known_card.attention_view
     if stored is None:
         return default_view(bundle.model), None
@@ -73,7 +73,7 @@ def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
 def attention_links(
     bundle: Bundle, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
 ) -> list[dict[View, set[Link]]]:
-    """For each (source, target), force-decoded, the links of every view."""
+    """The links of every view for each (source, target), force-decoded."""
     ids = bundle.tokenizer.encode_target([target for _, target in pairs])
     return [all_links(trace_sentence(bundle, s, i).views(words)) for (s, _), i in zip(pairs, ids, strict=True)]
 
@@ -81,7 +81,7 @@ def attention_links(
 def measure_view(
     bundle: Bundle, dev: Sequence[tuple[str, str, str]], test: Sequence[tuple[str, str, str]]
 ) -> tuple[ViewChoice, float]:
-    """Choose the view with the lowest AER on `dev`, and measure it on `test`: (source, target, Pharaoh links) each."""
+    """Chooses the view of lowest AER on `dev`, measures it on `test`; each is (source, target, Pharaoh links)."""
 
     def found(lines: Sequence[tuple[str, str, str]]) -> list[dict[View, set[Link]]]:
         return attention_links(bundle, [(source, target) for source, target, _ in lines])
@@ -97,7 +97,7 @@ def measure_view(
 
 
 def projected_values(model: Model) -> list[MultiHeadPart]:
-    """The cross-attentions whose values are projected, layer by layer; none where a model has others."""
+    """The cross-attentions whose values are projected, layer by layer; empty for a model with other kinds."""
     cross = [part for (kind, _), part in model.attention_parts().items() if kind == "cross"]
     projected = [part for part in cross if isinstance(part, MultiHeadPart)]
     return projected if len(projected) == len(cross) else []
@@ -121,7 +121,7 @@ def weighted_by_norms(weights: Tensor, contributions: Tensor) -> tuple[Tensor, T
 def norm_links(
     bundle: Bundle, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
 ) -> list[dict[View, set[Link]]]:
-    """For each (source, target), force-decoded, the links of every view, its weights multiplied by norms."""
+    """The links of every view for each (source, target), force-decoded, with weights multiplied by value norms."""
     model, tokenizer = bundle.model, bundle.tokenizer
     layers = [part.attention for part in projected_values(model)]
     found = []

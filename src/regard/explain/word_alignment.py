@@ -25,7 +25,7 @@ class WordAlignment:
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     links: tuple[Link, ...]
-    trust: Trust | None = None  # the measured alignment error rate of the attention, None if never measured
+    trust: Trust | None = None  # the measured alignment error rate of the attention, None if not measured
 
     @property
     def word_pairs(self) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def align_pairs(
     translator: TextTranslator, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
 ) -> Iterator[WordAlignment]:
     """Links each target word of given translations to the source word with the largest attention weight, in the view of
-    the model's card. Texts are read as `translate` reads them; words and links are of the texts as they were given."""
+    the model's card. Texts are prepared as in `translate`; words and links refer to the texts as they were given."""
     view, bundle, tokenizer = translator.alignment_view, translator.bundle, translator.tokenizer
     trust = stored_view(bundle)[1] if view else None
     for number, (source, target) in enumerate(pairs):
@@ -78,14 +78,14 @@ def _origin(origins: Sequence[Span], span: Span) -> Span:
 
 
 def translation_words(bundle: Bundle, translation: Translation) -> WordAlignment:
-    """The links that `translate` itself found, with the words that they link."""
+    """The links found during translation, with the words that they link."""
     trust = stored_view(bundle)[1]
     links = tuple(sorted(translation_links(bundle, translation)))
     return WordAlignment(_words(translation.source), _words(translation.text), links, trust)
 
 
 def translation_links(bundle: Bundle, translation: Translation) -> set[Link]:
-    """The links that `translate` itself found, sentence by sentence."""
+    """The links found during translation, sentence by sentence."""
     source, target = word_spans(translation.source), word_spans(translation.text)
     links: set[Link] = set()
     for sentence in translation.sentences:
@@ -97,7 +97,7 @@ def translation_links(bundle: Bundle, translation: Translation) -> set[Link]:
 
 
 def _overlapping(words: Sequence[Span], span: Span) -> range:
-    """Which words a span covers; words are in order."""
+    """The indices of the words that a span overlaps; words are in order."""
     first = bisect_right(words, span[0], key=lambda word: word[1])
     return range(first, bisect_left(words, span[1], key=lambda word: word[0]))
 

@@ -4,24 +4,24 @@
 
 The translation is forced, so all of it comes from one pass:
 
-    probability    of a word: the product of the probabilities of its tokens, each given the source and all before it
-    alternatives   the most probable tokens at the place of the word's first token. Each is completed to a word with the
-                   model's own best tokens; its probability is that of the first token alone. Of several that give
-                   the same word the most probable one is listed
+    probability    of a word: the product of the probabilities of its tokens, each given the source and the prefix
+    alternatives   the most probable tokens at the position of the word's first token. Each is completed to a word with
+                   the model's own best tokens; its probability is that of the first token alone. If several give the
+                   same word, the most probable one is listed
     links          the source word with the largest attention weight, in the view of the model's card
-    coverage       the attention that a source word got from all target words together; the ones that hardly anything
-                   attended to are listed, as the guard would count them
-    loop           what the translation repeats and the source does not
+    coverage       the attention that a source word gets from all target words together; words with hardly any are
+                   listed, as the guard would count them
+    loop           text that the translation repeats and the source does not
 
-How much of a word is due to the source and to the words before it is in `share.py`.
+`share.py` computes how much of a word is due to the source and to the preceding words.
 
 `word_choice` measures minimal pairs: two sources that differ in a word, and a target word that depends on it.
 
     The animal did not cross the street because it was too tired.     … parce qu'il était trop fatigué.
     The animal did not cross the street because it was too wide.      … parce qu'elle était trop large.
 
-The place is the first word of the translation that is one of the given words. After the same prefix, the probabilities
-of all given words are compared: the product over the tokens of each.
+The position is the first word of the translation that is one of the given words. After the same prefix, the
+probabilities of all given words are compared: the product over the tokens of each.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from regard.translation.guard import uncovered_words
 from regard.translation.repetition import Loop, loop
 from regard.translation.word_links import word_links
 
-LONGEST = 6  # tokens of a word that an alternative is completed to
-MOST_WORDS = 10  # of a choice
-SPARE = 3  # further tokens that are completed, because several may give the same word
+LONGEST = 6  # maximum tokens of a completed alternative
+MOST_WORDS = 10  # maximum words of a choice
+SPARE = 3  # extra tokens that are completed, because several may give the same word
 
 
 @dataclass(frozen=True)
 class WordAlternative:
-    """A candidate for the place of a word."""
+    """A candidate for the position of a word."""
 
     text: str  # empty for the end of the sentence
     token: str  # its first token
@@ -68,27 +68,27 @@ class WordAlternative:
 @dataclass(frozen=True)
 class TranslatedWord:
     log_prob: float
-    tokens: tuple[tuple[str, float], ...]  # those that begin in the word, with their probabilities
+    tokens: tuple[tuple[str, float], ...]  # tokens that start in the word, with their probabilities
     alternatives: tuple[WordAlternative, ...]  # best first; the chosen one is always among them
-    links: tuple[int, ...]  # source words
+    links: tuple[int, ...]  # indices of source words
 
 
 @dataclass(frozen=True)
 class WordByWord:
-    """One sentence pair; words are those of `SentencePair.target_words`."""
+    """The words of one sentence pair; they are those of `SentencePair.target_words`."""
 
     words: tuple[TranslatedWord, ...]
     token_log_probs: NDArray[np.float64]  # (T,) EOS last
     coverage: NDArray[np.float64] | None  # of each source word; None for a model without attention
-    uncovered: tuple[int, ...]  # source words
+    uncovered: tuple[int, ...]  # indices of source words
     loop: Loop | None
 
 
 def word_by_word(pair: SentencePair, count: int = 5) -> WordByWord:
-    """`count` alternatives for each word; 0 leaves them out."""
+    """Computes probabilities, links and `count` alternatives for each word; 0 leaves alternatives out."""
     log_probs = forced_distributions(pair.bundle.model, pair.source_ids, pair.target_ids)  # (T, V)
-    said = np.array([*pair.target_ids, EOS])
-    own = log_probs[np.arange(len(said)), said]
+    output = np.array([*pair.target_ids, EOS])
+    own = log_probs[np.arange(len(output)), output]
     labels = pair.bundle.tokenizer.target.labels(pair.target_ids, pair.source.slots.target)
     firsts = pair.first_tokens()
     others = _alternatives(pair, log_probs, firsts, count) if count else [()] * len(firsts)
@@ -110,7 +110,7 @@ def word_by_word(pair: SentencePair, count: int = 5) -> WordByWord:
 
 @torch.inference_mode()
 def forced_distributions(model: Model, source: Sequence[int], target: Sequence[int]) -> NDArray[np.float64]:
-    """(T, V): log P of every token of the vocabulary at every place of the target and at its end."""
+    """(T, V): log P of every token of the vocabulary at every target position, EOS included."""
     batch = flat_batch([source], [target]).pad().to(model.device)
     logits: Tensor = model(batch)[0]  # (T, V)
     found: NDArray[np.float64] = logits.double().log_softmax(dim=-1).cpu().numpy()
@@ -118,7 +118,7 @@ def forced_distributions(model: Model, source: Sequence[int], target: Sequence[i
 
 
 def _attention(pair: SentencePair) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
-    """The source words that each target word is linked to, the coverage of source words, and which are not covered."""
+    """The source words that each target word is linked to, the coverage of source words, and the uncovered words."""
     bundle, view = pair.bundle, pair.source.translator.alignment_view
     if not view or not pair.target_ids:
         return {}, None, ()
@@ -158,20 +158,20 @@ def _alternatives(
 
 
 def _distinct(row: Sequence[WordAlternative], count: int) -> list[WordAlternative]:
-    """The best of each word, at most `count`, and the one that was chosen."""
+    """The most probable alternative of each word, at most `count`, and the chosen one."""
     first: dict[str, WordAlternative] = {}
-    for one in sorted(row, key=lambda one: not one.chosen):  # the chosen one stands for its word
+    for one in sorted(row, key=lambda one: not one.chosen):  # the chosen one represents its word
         first.setdefault(one.text, one)
     best = sorted(first.values(), key=lambda one: -one.probability)
     return [one for place, one in enumerate(best) if place < count or one.chosen]
 
 
-def _most_probable(log_probs: NDArray[np.float64], said: int, count: int) -> list[int]:
-    """Tokens that can be said, best first; the one that was said comes last where it is not among the best."""
+def _most_probable(log_probs: NDArray[np.float64], output: int, count: int) -> list[int]:
+    """The `count` most probable tokens, best first; the token of the translation is appended if missing."""
     allowed = log_probs.copy()
-    allowed[:EOS] = -np.inf  # padding and the beginning
+    allowed[:EOS] = -np.inf  # padding and BOS
     best = [int(token) for token in np.argsort(-allowed, kind="stable")[:count]]
-    return best if said in best else [*best, said]
+    return best if output in best else [*best, output]
 
 
 @torch.inference_mode()
@@ -182,9 +182,9 @@ def completed(
     starts: Mapping[int, Sequence[int]],
     begins: NDArray[np.bool_],
 ) -> list[list[int]]:
-    """For each place its tokens, and after each token what the model finds best after the target up to the place and
-    that token: until all would begin a new word, at most LONGEST tokens, EOS perhaps among them. `begins` (V,): which
-    tokens begin a word or end the sentence."""
+    """Completes each start token of each position to a word, with the model's most probable tokens after the target
+    prefix: until all next tokens start a new word, at most LONGEST tokens, possibly with EOS. `begins` (V,): which
+    tokens start a word or end the sentence."""
     if not starts:
         return []
     device, last = model.device, max(starts)
@@ -207,7 +207,7 @@ def completed(
 
 
 def begins_word(pair: SentencePair) -> NDArray[np.bool_]:
-    """(V,) whether a token begins with a space, or ends the sentence."""
+    """(V,): whether a token starts with a space, or ends the sentence."""
     space = SPACE.encode()
     found = np.array([piece.startswith(space) for piece in pair.bundle.tokenizer.target.bytes])
     found[: EOS + 1] = True
@@ -215,7 +215,7 @@ def begins_word(pair: SentencePair) -> NDArray[np.bool_]:
 
 
 def _word(pair: SentencePair, place: int, way: Sequence[int]) -> str:
-    """The word that the first token of a way belongs to, if the sentence goes on so; empty where it ends there."""
+    """The word that contains the first token of a completion; empty if the sentence ends there."""
     if way[0] == EOS:
         return ""
     tokenizer = pair.bundle.tokenizer
@@ -230,27 +230,27 @@ def _word(pair: SentencePair, place: int, way: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class WordChoice:
-    position: int  # the target word where the choice is made
+    position: int  # index of the target word where the choice is made
     prefix: str  # the translation before it, as the model writes it
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The probability of each word among the given words."""
+        """The probability of each word relative to all given words."""
         total = sum(self.probabilities)
         return tuple(p / total if total else 0.0 for p in self.probabilities)
 
 
 def word_choice(pair: SentencePair, words: Sequence[str]) -> WordChoice:
-    """The probabilities of the given words at the place of the first of them. Raises InputError where none of them is
+    """The probabilities of the given words at the position of the first of them. Raises InputError if none of them is
     in the translation, ignoring case."""
     given = [word.strip() for word in words]
     if not 2 <= len(given) <= MOST_WORDS or any(len(word_spans(word)) != 1 for word in given):
         raise InputError(f"words must be two to {MOST_WORDS} single words, such as il and elle, but are {list(words)}")
     small = {word.lower() for word in given}
-    said = [pair.answer[start:end].lower() for start, end in pair.target_spans]
-    place = next((number for number, word in enumerate(said) if word in small), None)
+    output = [pair.answer[start:end].lower() for start, end in pair.target_spans]
+    place = next((number for number, word in enumerate(output) if word in small), None)
     if place is None:
         raise InputError(
             f'none of the words {", ".join(given)} is in the translation "{pair.target.translation}"; give a word of it'

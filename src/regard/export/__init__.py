@@ -1,1 +1,1 @@
-"""A trained model in the formats of other programs. `table.py` lists them; reading such a model is `bundle/`'s task."""
+"""Exports trained models to the formats of other programs, listed in `table.py`; `bundle/` imports such models."""

@@ -1,10 +1,10 @@
-"""A Transformer as a model of CTranslate2, an engine that translates on CPUs several times faster than torch.
+"""Exports a Transformer to CTranslate2, an engine that translates on CPUs several times faster than torch.
 
-The result is a folder that CTranslate2 reads: `model.bin config.json` and the vocabulary; its tokens are the pieces of
-ours. `regard.json` beside them says what it was made from, so that one that no longer fits its model is not used.
+The result is a folder that CTranslate2 reads: `model.bin config.json` and the vocabulary, whose tokens are our pieces.
+`regard.json` beside them records what it was made from, so that an outdated conversion is not used.
 
-`ctranslate2_entries.py` names the weights as it does. What it has no part for is refused: rotary positions, mixtures of
-experts, every other architecture.
+`ctranslate2_file.py` converts the names of the weights. Models that CTranslate2 cannot express are refused: rotary
+positions, mixtures of experts, every other architecture.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
 
 ABOUT = "regard.json"
 MAP = "vmap.txt"
-EXPORTED = "ctranslate2"  # where an export is written to, within the bundle's folder, and looked for
-CONVERTER = 1  # of this and `ctranslate2_entries.py`: what they write is not the same as what another number's wrote
-NORM_EPSILON = 1e-5  # of torch's LayerNorm
+EXPORTED = "ctranslate2"  # the folder, within the bundle's, where an export is written and looked for
+CONVERTER = 1  # version of the output of this file and `ctranslate2_file.py`
+NORM_EPSILON = 1e-5  # that of torch's LayerNorm
 SHORTEST_TABLE = 1024  # positions
 CAN_BE_EXPORTED = (
     "Transformers with sinusoidal or learned positions and without experts can: pre- or post-norm, "
@@ -44,19 +44,19 @@ CAN_BE_EXPORTED = (
 
 @dataclass(frozen=True)
 class ConversionInfo:
-    """What a converted model is and was made from: `regard.json`."""
+    """Describes a converted model and its source: the contents of `regard.json`."""
 
-    source: str  # checksum of all that it depends on
+    source: str  # checksum of everything it depends on
     weights: Weights
-    positions: int  # the longest sentence, EOS counted, on either side
-    layer: int  # whose attention it gives
+    positions: int  # the longest sentence on either side, including EOS
+    layer: int  # the layer whose attention it returns
     head: int | None  # None: the mean of the layer's heads
-    tags: str = ""  # those, with spaces between, after which only some pieces are written (vmap.txt)
+    tags: str = ""  # space-separated tags with a restricted set of output pieces (vmap.txt)
 
 
 def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> ConversionInfo:
-    """Convert the bundle in `folder` into the new folder `out`, which appears when it is complete. An earlier
-    conversion there is replaced; anything else is left alone and refused."""
+    """Converts the bundle in `folder` to the new folder `out`, which is created atomically. An earlier conversion there
+    is replaced; any other folder is refused."""
     if weights not in WEIGHTS:
         raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {weights}", parameter="weights")
     about = read_json(folder / places.CONFIG)
@@ -95,7 +95,7 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Co
 
 
 def export_as_lines(folder: Path, out: Path, weights: Weights) -> list[str]:
-    """Convert as `export_ctranslate2` does, and return lines that say what was written."""
+    """Converts like `export_ctranslate2`, and returns lines that describe what was written."""
     made = export_ctranslate2(folder, out, weights)
     size = sum(path.stat().st_size for path in out.iterdir())
     heads = "the mean of its heads" if made.head is None else f"head {made.head}"
@@ -106,7 +106,7 @@ def export_as_lines(folder: Path, out: Path, weights: Weights) -> list[str]:
 
 
 def refusal(about: Mapping[str, Any]) -> str | None:
-    """Why a model with this config.json cannot be converted; None where it can."""
+    """Returns why a model with this config.json cannot be converted; None if it can."""
     architecture, table = about.get("architecture"), about.get("config")
     if architecture != "transformer" or not isinstance(table, Mapping):
         return f"has the architecture {one_line(architecture)}, which CTranslate2 cannot express"
@@ -119,15 +119,15 @@ def refusal(about: Mapping[str, Any]) -> str | None:
     return None
 
 
-# ── what was made of what ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── the source of a conversion ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def source_checksum(folder: Path) -> str:
-    """The checksum of everything in a bundle that a conversion depends on."""
+    """Returns the checksum of everything in a bundle that a conversion depends on."""
     about, (card, known) = read_json(folder / places.CONFIG), load_card(folder)
     parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
     stored = known.attention_view
-    view = stored and (stored.layer, stored.head)  # no more of it is converted
+    view = stored and (stored.layer, stored.head)  # only these fields are converted
     said = [about.get("architecture"), about.get("config"), view, known.max_length]
     said += [card[WRITTEN_PIECES]] if WRITTEN_PIECES in card else []
     digest = hashlib.sha256(json.dumps([CONVERTER, *said], sort_keys=True).encode())
@@ -139,7 +139,7 @@ def source_checksum(folder: Path) -> str:
 
 
 def read_conversion_info(folder: Path) -> ConversionInfo | None:
-    """What a conversion says of itself; None where there is none that this version can read."""
+    """Reads the `regard.json` of a conversion; None if there is none that this version can read."""
     if not (folder / ABOUT).is_file() or not (folder / "model.bin").is_file():
         return None
     try:
@@ -157,8 +157,8 @@ def is_replaceable(out: Path) -> bool:
 
 
 def publish(temporary: Path, out: Path, made: ConversionInfo) -> None:
-    """Let a complete folder appear as `out`. One that was made of the same is left there: another process may have
-    been faster, and others may be reading it."""
+    """Renames a complete folder to `out`. An identical conversion there is kept: another process may have been faster,
+    and others may be reading it."""
     if read_conversion_info(out) == made:
         return
     old = out.with_name(f".{out.name}.{os.getpid()}.old")
@@ -183,14 +183,14 @@ CONFIGURATION = {
     "eos_token": SPECIALS[2],
     "decoder_start_token": SPECIALS[1],
     "add_source_bos": False,
-    "add_source_eos": False,  # attention to EOS is wanted, so it is given with the source
+    "add_source_eos": False,  # EOS is passed with the source, so that its attention is returned
     "layer_norm_epsilon": NORM_EPSILON,
     "multi_query_attention": False,
 }
 
 
 # With a map CTranslate2 computes the probability of its unknown token too, so that must be an entry of the vocabulary.
-# No source holds one, and padding is never said.
+# Padding serves as this token: no source contains it, and it is never generated.
 WITH_MAP = {**CONFIGURATION, "unk_token": SPECIALS[0]}
 
 
@@ -204,15 +204,15 @@ def write_vocabularies(folder: Path, tokenizer: Tokenizer) -> None:
 
 
 def write_map(path: Path, pieces: Sequence[str], written: Mapping[str, Sequence[int]]) -> None:
-    """CTranslate2's vocabulary map: after a token of the source, a tab, the pieces that may be written; after nothing,
-    those that always may, which can spell any text."""
+    """Writes CTranslate2's vocabulary map: a token of the source, a tab, and the pieces it allows in the output. The
+    line of the empty token has the pieces that are always allowed, which can spell any text."""
     lines = {"": [piece for piece in pieces if piece in (*SPECIALS, *BYTES)]}
     lines |= {tag: [pieces[i] for i in ids] for tag, ids in written.items()}
     path.write_text("".join(f"{token}\t{' '.join(some)}\n" for token, some in lines.items()), encoding="utf-8")
 
 
 def read_vocabularies(folder: Path) -> tuple[list[str], list[str]]:
-    """The tokens of source and target, by id."""
+    """Reads the tokens of source and target, by id."""
     both = folder / "shared_vocabulary.json"
     paths = [both] if both.is_file() else [folder / f"{side}_vocabulary.json" for side in ("source", "target")]
     try:
@@ -235,15 +235,15 @@ def check_sizes(entries: Mapping[str, Entry], tokenizer: Tokenizer) -> None:
 
 
 def position_count(card: Card, table: Mapping[str, Any]) -> int:
-    """The longest sentence that is converted for: as many positions as were learned, or what a search can need."""
+    """Returns the maximum sentence length of a conversion: the learned positions, or what a search can need."""
     if table.get("positions") == "learned":
         return int(table["max_positions"])
-    return max(SHORTEST_TABLE, 2 * card.max_length + 64)  # twice the source and 20, and what constraints add
+    return max(SHORTEST_TABLE, 2 * card.max_length + 64)  # twice the source plus 20, and room for constraints
 
 
 def alignment_of(card: Card, table: Mapping[str, Any]) -> StoredView:
-    """The attention that aligns: the card's choice, else the mean of the heads of the last layer but one, as
-    `search/alignment_heads.py` has it."""
+    """Returns the attention view for alignments: the card's, else the mean of the heads of the last layer but one, as
+    in `search/alignment_heads.py`."""
     stored, layers, heads = card.attention_view, int(table["decoder_layers"]), int(table["heads"])
     if stored is not None and stored.layer < layers and (stored.head or 0) < heads:
         return stored

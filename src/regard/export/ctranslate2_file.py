@@ -1,15 +1,14 @@
-"""The weights of a Transformer under the names of CTranslate2, and its file `model.bin`.
+"""Writes the weights of a Transformer under CTranslate2's names, as its file `model.bin`.
 
     D width   H heads   K head size
     version, "TransformerSpec", revision, then for each tensor its name, shape, type and bytes, then the aliases
 
-CTranslate2 has a writer of its own, which imports torch; this one does not, and writes the same bytes (a test compares
-the two). A matrix of 8-bit whole numbers with a scale for each row is taken over as it is: ours is W = s Q, theirs
-W = Q / s'.
+CTranslate2 has its own writer, which imports torch; this one does not, and writes the same bytes (a test compares the
+two). A matrix of 8-bit integers with a scale for each row is copied as it is: ours is W = s Q, theirs W = Q / s'.
 
-CTranslate2 gives the attention of one decoder layer, averaged over its first heads. The heads of a layer may stand in
-any order, so the one that aligns is put first: the model computes the same. Sinusoids are stored as a table, because
-ours are in another order than those it would make.
+CTranslate2 returns the attention of one decoder layer, averaged over its first heads. The order of a layer's heads is
+arbitrary, so the one that aligns is put first; the output of the model does not change. Sinusoids are stored as a
+table, because ours are in another order than CTranslate2's.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from regard.bundle.numpy_weights import StoredTensor
 
 Weights = Literal["float32", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-# A matrix, a vector, a single number, or the name of the same tensor.
+# A matrix, a vector, a scalar, or the name of another entry with the same tensor.
 Entry = StoredTensor | NDArray[Any] | np.generic | str
 
 BINARY_VERSION, SPECIFICATION, REVISION = 6, "TransformerSpec", 7
 TYPES = {"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4, "bfloat16": 5}
 MAX_INT8 = 127
-INT16_STEPS = 2**10  # products have 20 bits then, and 12 are left to add them up
+INT16_STEPS = 2**10  # products then have 20 bits, which leaves 12 for their sum
 
 
 def write_model(path: Path, entries: Mapping[str, Entry], weights: Weights) -> None:
-    tensors: dict[str, tuple[str, NDArray[Any]]] = {}  # the number format, and the numbers
+    tensors: dict[str, tuple[str, NDArray[Any]]] = {}  # name → (type, values)
     aliases: dict[str, str] = {}
     for name, entry in sorted(entries.items()):
         if isinstance(entry, str):
-            aliases[name] = entry  # its scale too, when it is read
+            aliases[name] = entry  # CTranslate2 aliases its scale too
         elif isinstance(entry, StoredTensor):
             tensors |= _matrix(name, entry, weights)
         else:
@@ -67,7 +66,7 @@ def _write_text(file: BinaryIO, text: str) -> None:
 
 
 def _vector(numbers: NDArray[Any] | np.generic, weights: Weights) -> tuple[str, NDArray[Any]]:
-    """Biases, norms and positions are kept in the type that is computed in; single numbers are settings."""
+    """Converts biases, norms and positions to the type of the computation; scalars are settings."""
     array = np.asarray(numbers)
     if array.ndim == 0 or array.dtype != np.float32:
         return array.dtype.name, array
@@ -93,7 +92,7 @@ def _matrix(name: str, matrix: StoredTensor, weights: Weights) -> dict[str, tupl
 
 
 def _as_float(values: NDArray[np.float32], kind: str) -> tuple[str, NDArray[Any]]:
-    if kind == "bfloat16":  # the upper half of a float32, rounded to the nearest, to even where two are as near
+    if kind == "bfloat16":  # the upper half of a float32, rounded to nearest even
         bits = values.view(np.uint32)
         return kind, ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
     return kind, values.astype(kind, copy=False)
@@ -111,7 +110,7 @@ UNUSED_SETTINGS = (
 def model_entries(
     table: Mapping[str, Any], stored: Mapping[str, StoredTensor], view: StoredView, positions: int
 ) -> dict[str, Entry]:
-    """All tensors under CTranslate2's names."""
+    """Returns all tensors under CTranslate2's names."""
     heads, pre = int(table["heads"]), table["norm"] == "pre"
     found: dict[str, Entry] = {
         **dict.fromkeys(UNUSED_SETTINGS, np.int8(0)),
@@ -140,7 +139,7 @@ def model_entries(
 
 
 def _embeddings(stored: Mapping[str, StoredTensor]) -> dict[str, Entry]:
-    """A shared matrix is stored once, under its first name."""
+    """Returns the embeddings and the output matrix; a shared matrix is stored once, under its first name."""
     source = stored["source_embedding.weight"]
     target = stored.get("target_embedding.weight", source)
     found: dict[str, Entry] = {"decoder/embeddings/weight": target}
@@ -160,7 +159,7 @@ def _positions(table: Mapping[str, Any], stored: Mapping[str, StoredTensor], cou
 
 
 def sinusoids(count: int, width: int) -> NDArray[np.float32]:
-    """(count, D), as `layers/positions.py` makes them: sines at even places, cosines at odd ones.
+    """Returns the sinusoids (count, D) of `layers/positions.py`: sines at even indices, cosines at odd ones.
 
     >>> [round(float(x), 3) for x in sinusoids(2, 4)[1]]
     [0.841, 0.54, 0.01, 1.0]
@@ -175,7 +174,7 @@ def _norm(theirs: str, stored: Mapping[str, StoredTensor], ours: str) -> dict[st
 
 
 def _linear(theirs: str, stored: Mapping[str, StoredTensor], *ours: str) -> dict[str, Entry]:
-    """Several matrices of the same input are one, with the rows of the first on top."""
+    """Returns a linear layer; several matrices of the same input are concatenated by rows."""
     return {
         f"{theirs}/weight": _concatenated([stored[f"{name}.weight"] for name in ours]),
         f"{theirs}/bias": _concatenated([stored[f"{name}.bias"] for name in ours]).numbers,
@@ -201,7 +200,7 @@ def _self_attention(theirs: str, ours: str, stored: Mapping[str, StoredTensor]) 
 def _cross_attention(
     theirs: str, ours: str, stored: Mapping[str, StoredTensor], order: NDArray[np.intp] | None
 ) -> dict[str, Entry]:
-    """`order` (D,): how the numbers of the heads are reordered."""
+    """Returns a cross-attention layer; `order` (D,) reorders the dimensions of its heads."""
     if order is not None:
         output = f"{ours}.output.weight"
         rows = [f"{ours}.{part}.{kind}" for part in ("query", "key", "value") for kind in ("weight", "bias")]
@@ -222,7 +221,7 @@ def _take_rows(tensor: StoredTensor, order: NDArray[np.intp]) -> StoredTensor:
 
 
 def _head_first(width: int, heads: int, head: int) -> NDArray[np.intp]:
-    """(D,): the numbers of one head first, the other heads after it in their order.
+    """Returns an order (D,) that puts the dimensions of one head first, then the other heads in their order.
 
     >>> _head_first(6, 3, 1).tolist()
     [2, 3, 0, 1, 4, 5]

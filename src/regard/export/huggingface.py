@@ -1,18 +1,18 @@
-"""Our Transformer as a folder that Hugging Face's `transformers` loads, and that translates there as it does here.
+"""Exports a Transformer as a folder that Hugging Face's `transformers` loads, with the same translations.
 
     norm = "post"    MarianMTModel                      (the class of OPUS-MT)
     norm = "pre"     PegasusForConditionalGeneration    (Marian's positions and names, LayerNorm before the sublayer)
 
-`transformers` has no Marian with LayerNorm before the sublayer; Pegasus computes exactly that, whatever it is trained
-for. Widths and names change as `bundle/marian_tensors.py` says, and nothing else: logits are the same but for rounding.
-What neither class has is refused: rotary or learned positions, gates, experts, other architectures.
+`transformers` has no Marian with LayerNorm before the sublayer; Pegasus computes exactly that, whatever it was made
+for. Only the order of dimensions and the names change (`bundle/marian_tensors.py`); logits are equal up to rounding.
+Models that neither class supports are refused: rotary or learned positions, gates, experts, other architectures.
 
-A vocabulary of ours becomes a tokenizer.json of the Rust library `tokenizers`; ids stay. It does in that library's
-steps what `text/tokenizer.py` does: NFC, spaces made visible (`text/pieces.py`), cuts, BPE with byte fallback; EOS at
-the end, and the mark, where a model has one, at the beginning. Two things differ: a special that is written in a text,
-such as </s>, is taken for it, and slots are not known.
+A learned vocabulary becomes a tokenizer.json of the Rust library `tokenizers`, with the same ids. Its steps are those
+of `text/tokenizer.py`: NFC, visible spaces (`text/pieces.py`), pre-tokenization, BPE with byte fallback; EOS at the
+end, and the mark, if the model has one, at the beginning. Two things differ: a special token that occurs in a text,
+such as </s>, is read as that token, and slots are not supported.
 
-A model that was imported gets back the files and the order of ids that it came with. Hugging Face divides by lengthᵅ
+An imported model is exported with its original files and order of ids. Hugging Face divides by lengthᵅ
 where we divide by ((5 + length) / 6)ᵅ, so a beam search may rank hypotheses of unlike length differently; with a length
 penalty of 0 both are the same.
 """
@@ -48,7 +48,7 @@ from regard.version import __version__
 
 
 def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
-    """BPE, or whole words."""
+    """Builds the tokenizer of a BPE or word vocabulary."""
     ids, merges = vocabulary.ids, vocabulary.merges
     model = models.WordLevel(ids, UNKNOWN) if merges is None else models.BPE(ids, merges, byte_fallback=True)
     made = tokenizers.Tokenizer(model)
@@ -79,18 +79,18 @@ def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str
 
 
 CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
-POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there
-MAX_GENERATED_TOKENS = 512  # tokens that are generated at most
+POSITIONS = 1024  # rows of the position table: the maximum tokens of a sentence in `transformers`
+MAX_GENERATED_TOKENS = 512
 
 
 @cache
 def _stored_text() -> dict[str, Any]:
-    """The parts of what is written that are the same for every model (`huggingface.toml`)."""
+    """Reads the parts of the output that are the same for every model (`huggingface.toml`)."""
     return tomllib.loads(Path(__file__).with_name("huggingface.toml").read_text(encoding="utf-8"))
 
 
 def export_huggingface(folder: Path, out: Path, weights: str) -> list[str]:
-    """Write the model in a folder as a new folder. The lines say what was written."""
+    """Exports the bundle in `folder` to the new folder `out`; returns lines that describe what was written."""
     bundle = Bundle.load(folder)
     check_exportable(bundle)
     with new_folder(out) as work:
@@ -111,7 +111,7 @@ def export_huggingface(folder: Path, out: Path, weights: str) -> list[str]:
 
 
 def check_exportable(bundle: Bundle) -> None:
-    """Raise where neither class computes what this model does."""
+    """Raises if neither class computes the same as this model."""
     config = bundle.config
     if bundle.architecture != "transformer":
         why = f"its architecture is {bundle.architecture}"
@@ -132,12 +132,12 @@ def check_exportable(bundle: Bundle) -> None:
 
 
 def is_shared(bundle: Bundle) -> bool:
-    """One matrix for source, target and output."""
+    """Whether source, target and output share one matrix."""
     return bool(bundle.tokenizer.config.joint) and bundle.config.tie in ("auto", "all")
 
 
 def ids_of(tokenizer: Tokenizer) -> dict[str, int]:
-    """PAD, EOS and the token that decoding starts with, as they are numbered in what is written."""
+    """Returns the exported ids of PAD, EOS and the token that decoding starts with."""
     if isinstance(tokenizer.target, SentencePieceVocabulary):
         pad, eos = tokenizer.target.pad, tokenizer.target.eos
         return {"pad_token_id": pad, "eos_token_id": eos, "decoder_start_token_id": pad}
@@ -145,14 +145,14 @@ def ids_of(tokenizer: Tokenizer) -> dict[str, int]:
 
 
 def in_their_order(rows: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """(V, …) by the ids that the vocabulary is written with."""
+    """Reorders rows (V, …) by the ids of the exported vocabulary."""
     if not isinstance(vocabulary, SentencePieceVocabulary):
         return rows
     return rows_to_marian(rows, imported_order(len(vocabulary) - 1, vocabulary.pad, vocabulary.eos))
 
 
 def to_huggingface(bundle: Bundle) -> dict[str, Tensor]:
-    """The tensors by the names of `transformers`; one that is shared once, as it writes them itself."""
+    """Returns the tensors by their names in `transformers`; a shared tensor is included once, as it is there."""
     ours = {name: tensor.detach().cpu().float() for name, tensor in bundle.model.state_dict().items()}
     config, tokenizer = bundle.config, bundle.tokenizer
     back = width_order(config.width).argsort()
@@ -176,7 +176,7 @@ def config_of(bundle: Bundle) -> dict[str, Any]:
     config: TransformerConfig = bundle.config
     tokenizer = bundle.tokenizer
     name, kind = CLASSES[config.norm]
-    drop = int(isinstance(tokenizer.target, SentencePieceVocabulary))  # our PAD is not theirs
+    drop = int(isinstance(tokenizer.target, SentencePieceVocabulary))  # our PAD is not in their vocabulary
     marian = {"decoder_vocab_size": tokenizer.target_size - drop, "share_encoder_decoder_embeddings": is_shared(bundle)}
     return {
         "architectures": [name],
@@ -203,7 +203,7 @@ def config_of(bundle: Bundle) -> dict[str, Any]:
 
 
 def generation_of(bundle: Bundle) -> dict[str, Any]:
-    """How it searches there: what is never said here is never said there."""
+    """Returns the generation config; tokens that are never generated here are suppressed there too."""
     ids = ids_of(bundle.tokenizer)
     return {
         **ids,
@@ -215,7 +215,7 @@ def generation_of(bundle: Bundle) -> dict[str, Any]:
 
 
 def write_tokenizer(bundle: Bundle, folder: Path) -> None:
-    """Two vocabularies of ours are two tokenizers: the source's in the folder, the target's in `target/`."""
+    """Writes the tokenizer; with two vocabularies, the source's to the folder and the target's to `target/`."""
     tokenizer = bundle.tokenizer
     if isinstance(tokenizer.target, SentencePieceVocabulary):
         for name, content in marian_files(tokenizer).items():
@@ -240,7 +240,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
 
 
 def licence_of(card: Mapping[str, Any]) -> str | None:
-    """That of the model it was imported from, or that it was trained from."""
+    """Returns the licence of the model that this one was imported or trained from."""
     imported, start = card.get("imported"), card.get("started_from")
     if isinstance(imported, Mapping) and isinstance(imported.get("licence"), str):
         return str(imported["licence"])
@@ -248,7 +248,7 @@ def licence_of(card: Mapping[str, Any]) -> str | None:
 
 
 def readme_of(bundle: Bundle) -> str:
-    """A model card: what ours says of the model, and how it is used."""
+    """Returns a README.md: the facts of the bundle's card, and how to use the model."""
     about, licence = bundle.known_card.about, licence_of(bundle.card)
     title = about.title if about and about.title else "A translator"
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []

@@ -1,7 +1,7 @@
-"""Every format that a model can be written in for other programs, in one literal table.
+"""The table of export formats.
 
-A format is a file with one function `(folder of the bundle, new folder, how weights are stored) → lines that say what
-was written`, which refuses a model that it cannot express, and a row here. It is imported when it is used.
+A format is a file with one function `(folder of the bundle, new folder, how weights are stored) → lines that describe
+what was written`, which refuses a model that it cannot express, and a row here. It is imported when it is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Export(NamedTuple):
     module: str
     function: str
     weights: tuple[str, ...]  # ways to store them; the first is the default
-    replaces: bool = False  # whether an earlier export is replaced; the function refuses any other folder that is there
+    replaces: bool = False  # whether an earlier export is replaced; the function refuses any other existing folder
 
 
 CT2_WEIGHTS = ("int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32")
@@ -33,8 +33,8 @@ EXPORTS = {
 
 
 def export_model(model: Path, kind: str, out: Path | None = None, weights: str | None = None) -> list[str]:
-    """Write a model as a new folder, by default the folder `kind` within the model's own. The lines say what was
-    written. Raises `InputError` for an unknown format or way to store weights, for a folder that is there already, and
+    """Exports a model to a new folder, by default `kind` within the model's own. Returns lines that describe what was
+    written. Raises `InputError` for an unknown format or way to store weights, for a folder that already exists, and
     for a model that the format cannot express."""
     if kind not in EXPORTS:
         raise InputError(f'unknown format "{kind}"; {nearest(kind, EXPORTS)}', parameter="as")

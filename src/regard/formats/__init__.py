@@ -1,1 +1,1 @@
-"""Documents that are translated and keep their shape: one file per format."""
+"""Document formats: a document is translated and keeps its layout, one file per format."""

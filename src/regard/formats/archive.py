@@ -1,11 +1,11 @@
-"""A document that is a zip archive (DOCX, ODT): its parts, read within bounds, and the archive with some changed.
+"""A document that is a zip archive (DOCX, ODT): reads its parts within limits and writes the archive with changes.
 
 The standard library's `zipfile` reads the directory and the parts. The archive is written by copying: the records of
-parts that did not change are the bytes they were, in the same order, with their dates, compression and extra fields,
-so that an archive in which nothing changed is the same file. Nothing is extracted to disk, so the names of the parts
-need no care; parts that are not asked for are never decompressed.
+unchanged parts are copied byte for byte, in the same order, with their dates, compression and extra fields, so that an
+archive without changes is the same file. Nothing is extracted to disk, so the names of the parts need no checks; parts
+that are not requested are never decompressed.
 
-Does not do: zip64, encrypted archives, split archives; they are refused in one line.
+Zip64, encrypted archives and split archives are not supported; they are refused with a one-line error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from regard.errors import InputError
 
 MAX_PARTS = 10_000
-MAX_BYTES = 64 * 1024 * 1024  # of all parts that are read, decompressed
+MAX_BYTES = 64 * 1024 * 1024  # maximum decompressed size of all parts that are read
 
 LOCAL = struct.Struct("<4s5H3L2H")  # signature, version, flags, method, time, date, crc, sizes, name and extra length
 CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -33,11 +33,11 @@ class Archive:
     """The bytes of a zip file and its directory."""
 
     data: bytes
-    kind: str  # as messages call it: "DOCX", "ODT"
+    kind: str  # name in messages: "DOCX", "ODT"
     members: dict[str, zipfile.ZipInfo]
 
     def part(self, name: str, most: int = MAX_BYTES) -> bytes:
-        """The decompressed bytes of a part; a part larger than `most` is refused before and while it is read."""
+        """Returns the decompressed bytes of a part; raises before or while reading if it exceeds `most`."""
         member = self.members.get(name)
         if member is None:
             raise InputError(f"this {self.kind} file has no part {name}: it is damaged or of another kind")
@@ -56,7 +56,7 @@ class Archive:
         return content
 
     def parts(self, names: list[str]) -> dict[str, bytes]:
-        """Several parts, which together may hold no more than `MAX_BYTES`."""
+        """Returns several parts, whose total size must not exceed `MAX_BYTES`."""
         read: dict[str, bytes] = {}
         left = MAX_BYTES
         for name in names:
@@ -65,12 +65,12 @@ class Archive:
         return read
 
     def replaced(self, parts: Mapping[str, bytes]) -> bytes:
-        """The archive with these parts changed, everything else byte for byte as it was."""
+        """Returns the archive with these parts replaced and everything else unchanged, byte for byte."""
         by_place = sorted(self.members.values(), key=lambda member: member.header_offset)
         directory = directory_start(self.data)
         starts = [member.header_offset for member in by_place] + [directory]
         written = bytearray(self.data[: starts[0]])
-        changes: dict[str, tuple[int, int, int, int]] = {}  # offset, crc, compressed and plain size
+        changes: dict[str, tuple[int, int, int, int]] = {}  # offset, crc, compressed and uncompressed size
         for member, start, end in zip(by_place, starts, starts[1:], strict=False):
             content = parts.get(member.filename)
             offset = len(written)
@@ -91,9 +91,9 @@ class Archive:
         return bytes(written + END.pack(*values) + self.data[end + END.size :])
 
     def central_directory(self, start: int, changes: Mapping[str, tuple[int, int, int, int]]) -> bytes:
-        """The directory with the members' new places, checksums and sizes."""
+        """The central directory with the members' new offsets, checksums and sizes."""
         written = bytearray()
-        for member in self.members.values():  # in the directory's order
+        for member in self.members.values():  # in the order of the directory
             values = list(CENTRAL.unpack_from(self.data, start))
             variable = values[10] + values[11] + values[12]  # name, extra field, comment
             offset, *numbers = changes[member.filename]
@@ -106,13 +106,13 @@ class Archive:
 
 
 def deflated(content: bytes) -> bytes:
-    """The content as a raw deflate stream, as zip files hold it."""
+    """Compresses content to a raw deflate stream, as in zip files."""
     packer = zlib.compressobj(zlib.Z_DEFAULT_COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
     return packer.compress(content) + packer.flush()
 
 
 def local_header(data: bytes, start: int, numbers: tuple[int, int, int]) -> bytes:
-    """The header that stands before a member's data, with another checksum and other sizes."""
+    """The local header before a member's data, with a new checksum and new sizes."""
     values = list(LOCAL.unpack_from(data, start))
     variable = values[9] + values[10]
     values[2] &= ~SIZES_FOLLOW
@@ -129,10 +129,10 @@ def directory_start(data: bytes) -> int:
 
 
 def open_archive(data: bytes, kind: str) -> Archive:
-    """The archive, its directory checked: every member in its own place, none twice, not too many."""
+    """Opens an archive and checks its directory: members must not overlap, be repeated, or be too many."""
     if data[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         raise InputError(
-            f"this is no {kind} file but an older or encrypted Office file: save it as {kind}, without a password"
+            f"this is not a {kind} file but an older or encrypted Office file: save it as {kind}, without a password"
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as opened:
@@ -141,7 +141,7 @@ def open_archive(data: bytes, kind: str) -> Archive:
             place = directory_start(data)
             length = END.unpack_from(data, end)[5]
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
-        raise InputError(f"this is no {kind} file: {str(error)[:100].lower()}") from None
+        raise InputError(f"this is not a {kind} file: {str(error)[:100].lower()}") from None
     if len(listed) > MAX_PARTS:
         raise InputError(f"this {kind} file has {len(listed)} parts, but at most {MAX_PARTS} are read")
     members = {member.filename: member for member in listed}
@@ -155,7 +155,7 @@ def open_archive(data: bytes, kind: str) -> Archive:
 
 
 def separate(listed: list[zipfile.ZipInfo], directory: int, data: bytes) -> bool:
-    """Whether each member's record lies between its start and the next one's, with nothing shared between two."""
+    """Whether the members' records do not overlap: each lies between its start and the start of the next one."""
     by_place = sorted(listed, key=lambda member: member.header_offset)
     ends = [member.header_offset for member in by_place[1:]] + [directory]
     for member, end in zip(by_place, ends, strict=True):

@@ -1,15 +1,15 @@
 """Segments of a source text, collected run by run.
 
-A reader tells a `SegmentBuilder` what follows what: text, line breaks, atoms, marks that open and close, each with the
-span of the source that it was read from. `cut` gives the segments so far. What a segment does not need stays outside
+A reader passes the parts of the source to a `SegmentBuilder` in order: text, line breaks, atoms, marks that open and
+close, each with its span in the source. `cut` returns the segments so far. What a segment does not need stays outside
 it: spaces, comments and images at its edges, and marks around all of it. Inside,
 
-- white space that means no more than a space is one space;
-- a mark without words in it is an atom, and so is a tag without its partner; neighbouring atoms are one;
-- texts without a letter are no segments;
-- links with nothing but punctuation between them (a navigation bar) are segments of their own.
+- white space that is equivalent to a space is one space;
+- a mark without words in it is an atom, and so is an unpaired tag; adjacent atoms are merged;
+- texts without a letter are not segments;
+- links separated only by punctuation (a navigation bar) are separate segments.
 
-`built_segment.py` writes them again in place of what they were read from.
+`markup.py` writes the translated segments in place of the originals.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LETTER = regex.compile(r"\p{L}")
 
 
 class LineNumbers:
-    """Numbers of lines for places that are asked for roughly in order."""
+    """Computes line numbers of positions that are requested roughly in order."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -43,18 +43,18 @@ class LineNumbers:
 
 
 class SegmentBuilder:
-    """Collects runs. They must be told in the order of the source and without gaps."""
+    """Collects runs, which must be added in the order of the source and without gaps."""
 
     def __init__(self, source: str, escapes: Escapes, collapse: bool = True) -> None:
         self.source = source
         self.escapes = escapes
-        self.collapse = collapse  # whether any white space means one space
+        self.collapse = collapse  # whether any white space counts as one space
         self.runs: list[Run] = []
         self.lines = LineNumbers(source)
-        self.overlapping: list[str] = []  # where texts were left out because their marks overlap
+        self.overlapping: list[str] = []  # places of texts that were left out because their marks overlap
 
     def text(self, start: int, end: int) -> None:
-        """Text that was written as itself."""
+        """Adds text that the source contains literally."""
         if not self.collapse:
             self._plain(start, end)
             return
@@ -78,7 +78,7 @@ class SegmentBuilder:
             start = at + 1
 
     def character(self, start: int, end: int, character: str) -> None:
-        """A character that was written in another way. What stands for several characters is an atom."""
+        """Adds a character that the source writes in another form, such as an entity. Several are an atom."""
         if len(character) == 1 and character != ATOM:
             self.runs.append(Run("text", start, end, character))
         else:
@@ -94,7 +94,7 @@ class SegmentBuilder:
         self.runs.append(Run("close", start, end, name))
 
     def cut(self, place: str = "") -> list[BuiltSegment]:
-        """The segments of what was collected; the next one starts empty."""
+        """Returns the segments of what was collected, and starts anew."""
         runs, self.runs = self.runs, []
         if not any(run.kind == "text" and LETTER.search(run.text) for run in runs):
             return []
@@ -115,10 +115,10 @@ class SegmentBuilder:
 
 
 def _paired(runs: Sequence[Run]) -> tuple[list[Run], list[int]] | None:
-    """Of each run that opens or closes a mark, the number of its partner. Tags without a partner become atoms.
+    """The index of the partner of each run that opens or closes a mark. Unpaired tags become atoms.
 
-    `<b>x<i>y</b></i>`: the inner mark ends where the outer one does, and its own end tag is a part of the outer one's.
-    None where marks overlap in earnest: `<b>x<i>y</b>z</i>`.
+    `<b>x<i>y</b></i>`: the inner mark ends where the outer one does, and its end tag is joined to the outer one's.
+    Returns None if marks overlap otherwise: `<b>x<i>y</b>z</i>`.
     """
     made: list[Run] = []
     partner: list[int] = []
@@ -157,7 +157,7 @@ def _paired(runs: Sequence[Run]) -> tuple[list[Run], list[int]] | None:
 
 
 def _filled(runs: list[Run], partner: list[int]) -> tuple[list[Run], list[int]]:
-    """Marks without words become atoms, and atoms beside each other one."""
+    """Turns marks without words into atoms, and merges adjacent atoms."""
     worded = [0]
     for run in runs:
         worded.append(worded[-1] + (run.kind == "text" and not run.is_blank))
@@ -184,7 +184,7 @@ def _filled(runs: list[Run], partner: list[int]) -> tuple[list[Run], list[int]]:
 
 
 def _separate(runs: Sequence[Run], partner: Sequence[int]) -> Iterator[Span]:
-    """The runs of each segment: all of them, or one mark each where the marks are links in a row."""
+    """Yields the ranges of runs of each segment: all runs, or one mark each if they are consecutive links."""
     marks: list[Span] = []
     at = 0
     while at < len(runs):
@@ -202,7 +202,7 @@ def _separate(runs: Sequence[Run], partner: Sequence[int]) -> Iterator[Span]:
 
 
 def _trimmed(runs: Sequence[Run], partner: Sequence[int], first: int, last: int) -> Span:
-    """Without what the segment does not need at its edges."""
+    """Removes what the segment does not need at its edges."""
 
     def bare(run: Run) -> bool:
         return run.is_blank or (run.kind == "atom" and not run.word)
@@ -220,7 +220,7 @@ def _trimmed(runs: Sequence[Run], partner: Sequence[int], first: int, last: int)
 
 
 def _built(runs: list[Run], partner: Sequence[int], shift: int, place: str, escapes: Escapes) -> BuiltSegment:
-    """The partners are counted from `shift`."""
+    """Builds a segment from its runs; indices in `partner` are relative to `shift`."""
     if runs[0].kind == "text" and (cut := len(runs[0].text) - len(runs[0].text.lstrip())):
         runs[0] = runs[0]._replace(start=runs[0].start + cut, text=runs[0].text[cut:])
     if runs[-1].kind == "text" and (cut := len(runs[-1].text) - len(runs[-1].text.rstrip())):

@@ -1,7 +1,7 @@
-"""The text of a subtitle: words, tags around words (`<i>`, `<c.loud>`), and codes that stand alone (`{\\an8}`, times).
+"""The text of a subtitle: words, tags around words (`<i>`, `<c.loud>`), and standalone codes (`{\\an8}`, times).
 
-A line is what stands at its edges, which stays where it is (tags around all of it, a dash, a note of music), and its
-words between. Tags inside the words are marks if both ends are there, otherwise atoms.
+The edges of a line stay where they are (tags around the whole line, a dash, a note of music); the words between them
+are translated. Tags inside the words are marks if both ends are present, otherwise atoms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AT_END = " \t♪♫*"
 
 
 class CueToken(NamedTuple):
-    """`kind`: text, open, close, or fixed (a code, or text at the edge that is no word)."""
+    """A token of a line. `kind`: text, open, close, or fixed (a code, or text at the edge that is not a word)."""
 
     kind: str
     start: int
@@ -29,10 +29,10 @@ class CueToken(NamedTuple):
 
 @dataclass
 class CueLine:
-    """A line of a cue: tokens `first` to `last` (excluded) are its words, the others stay."""
+    """A line of a cue: tokens `first` to `last` (excluded) are its words; the others are not translated."""
 
     cue: int
-    number: int  # in the document, from 1
+    number: int  # line number in the document, from 1
     start: int
     end: int
     tokens: list[CueToken]
@@ -41,7 +41,7 @@ class CueLine:
 
     @property
     def words(self) -> tuple[int, int]:
-        """Where the words stand in the document."""
+        """The span of the words in the document."""
         if self.first == self.last:
             return self.end, self.end
         return self.tokens[self.first].start, self.tokens[self.last - 1].end
@@ -49,14 +49,14 @@ class CueLine:
 
 @dataclass
 class CueLines:
-    """The lines of one cue, and its tags by pairs: the place of an opening tag → that of its closing tag, and back."""
+    """The lines of one cue, and the partner of each tag: the offset of its opening tag → its closing tag, and back."""
 
     lines: list[CueLine]
     partners: dict[int, int] = field(default_factory=dict)
 
 
 def line_tokens(text: str, start: int, end: int, tags: re.Pattern[str]) -> list[CueToken]:
-    """The tokens of a line, in characters `start` to `end` of the document.
+    """Splits a line, characters `start` to `end` of the document, into tokens.
 
     >>> [(t.kind, t.start, t.end) for t in line_tokens("- <i>Oh</i>!", 0, 12, SRT_TAGS)]
     [('fixed', 0, 2), ('open', 2, 5), ('text', 5, 7), ('close', 7, 11), ('text', 11, 12)]
@@ -76,7 +76,7 @@ def line_tokens(text: str, start: int, end: int, tags: re.Pattern[str]) -> list[
 
 
 def with_edges(text: str, tokens: list[CueToken]) -> list[CueToken]:
-    """The tokens with what is no word at the edges of the line apart."""
+    """Splits off what is not a word at the edges of the line, as fixed tokens."""
     made: list[CueToken] = []
     words = [number for number, token in enumerate(tokens) if token.kind == "text"]
     for number, token in enumerate(tokens):
@@ -87,14 +87,14 @@ def with_edges(text: str, tokens: list[CueToken]) -> list[CueToken]:
         if words and number == words[-1]:
             end = start + len(text[start:end].rstrip(AT_END))
         if len(words) == 1 and number == words[0] and text[start : start + 1] + text[end - 1 : end] in ("[]", "()"):
-            start, end = start + 1, end - 1  # a sound
+            start, end = start + 1, end - 1  # a sound in brackets
         parts = [CueToken("fixed", token.start, start), token._replace(start=start, end=end)]
         made += [part for part in (*parts, CueToken("fixed", end, token.end)) if part.start < part.end]
     return made
 
 
 def read_cue(lines: list[CueLine]) -> CueLines:
-    """Pair the tags of a cue and find the words of its lines."""
+    """Pairs the tags of a cue and finds the words of its lines."""
     cue = CueLines(lines)
     opened: dict[str, list[int]] = {}
     for line in lines:
@@ -107,7 +107,7 @@ def read_cue(lines: list[CueLine]) -> CueLines:
     edges = {token.start for line in lines for token in edge_tokens(line.tokens)}
 
     def is_word(token: CueToken) -> bool:
-        """Whether a token is part of the words: text, or a tag whose other end stands inside them."""
+        """Whether a token is part of the words: text, or a tag whose partner is inside them."""
         partner = cue.partners.get(token.start)
         return token.kind == "text" or (partner is not None and partner not in edges)
 
@@ -118,7 +118,7 @@ def read_cue(lines: list[CueLine]) -> CueLines:
 
 
 def edge_tokens(tokens: Sequence[CueToken]) -> list[CueToken]:
-    """The tokens before the first words and after the last."""
+    """The tokens before the first text token and after the last."""
     words = [number for number, token in enumerate(tokens) if token.kind == "text"]
     if not words:
         return list(tokens)

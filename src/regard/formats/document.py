@@ -1,14 +1,14 @@
-"""What every format gives and takes: a document as a list of segments, each a text with inline marks and atoms.
+"""The interface of every format: a document as a list of segments, each a text with inline marks and atoms.
 
-A format reads bytes into a `Document`. Each `Segment` is what people read as one text: a paragraph, a heading, a cell,
-a subtitle, an attribute. What stands inside it without being words is one of
+A format reads bytes into a `Document`. Each `Segment` is one readable text: a paragraph, a heading, a cell, a subtitle,
+an attribute. Elements inside it that are not words are of three kinds:
 
 - a *mark*: an element around words (bold, a link). It is a span of the text and follows its words into the translation.
-- an *atom*: an element that survives as a whole (code, an image, a placeholder). It stands in the text as U+FFFC.
+- an *atom*: an element that is copied as a whole (code, an image, a placeholder). It is U+FFFC in the text.
 - a *line break* of the format (`<br>`): "\\n" in the text. It ends a sentence and stays where it is.
 
-`write` gets the segments' translations with marks and atoms in their places and gives the bytes of the same document.
-A character U+FFFC that stood in the document itself is an atom too: what is written for it is that character.
+`write` takes the segments' translations with marks and atoms in their places and returns the bytes of the document.
+A character U+FFFC of the document itself is an atom too, which is written as that character.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """One text of a document. `marks` stand in the order in which they open, properly nested: of two that open at the
-    same character, the outer one first."""
+    """One text of a document. `marks` are in the order in which they open, properly nested: if two open at the same
+    character, the outer one comes first."""
 
     text: str
     marks: tuple[Mark, ...] = ()
-    wrapped: bool = False  # a single line break is only a space
-    place: str = ""  # for people: "line 12", "paragraph 3", "attribute alt"
+    wrapped: bool = False  # a single line break counts as a space
+    place: str = ""  # for messages: "line 12", "paragraph 3", "attribute alt"
 
 
 class OpenMark(NamedTuple):
-    """Where the mark of this number begins."""
+    """The start of the mark with this index."""
 
     mark: int
 
 
 class CloseMark(NamedTuple):
-    """Where it ends."""
+    """The end of the mark with this index."""
 
     mark: int
 
 
 class Atom(NamedTuple):
-    """Where the atom of this number (counted along the segment's text) stands."""
+    """The position of the atom with this index (counted along the segment's text)."""
 
     atom: int
 
@@ -64,22 +64,22 @@ Piece = str | Tag
 
 @dataclass(frozen=True)
 class PlacedSegment:
-    """The translation of a segment, ready to be written: text, marks and atoms in order. Every mark is opened once and
-    closed once, every atom stands once, and all keep their parents."""
+    """The translation of a segment, ready to be written: text, marks and atoms in order. Every mark is opened and
+    closed exactly once, every atom occurs exactly once, and all keep their parents."""
 
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
-    unchanged: bool = False  # the segment as it was, so that its source can stay
-    doubtful: bool = False  # a sentence of it is, or a protected span is missing
+    unchanged: bool = False  # identical to the segment, so its source can be kept
+    doubtful: bool = False  # whether a sentence is doubtful or a protected span is missing
 
     @property
     def text(self) -> str:
-        """The words alone, with U+FFFC for each atom."""
+        """The text, with U+FFFC for each atom."""
         return "".join(piece if isinstance(piece, str) else ATOM * isinstance(piece, Atom) for piece in self.pieces)
 
 
 class SourceEdits(Generic[AnyStr]):
-    """A source with replacements inside it, which do not overlap."""
+    """A source with replacements, which do not overlap."""
 
     def __init__(self, source: AnyStr, edits: Sequence[tuple[Span, AnyStr]] = ()) -> None:
         self.source: AnyStr = source
@@ -87,7 +87,7 @@ class SourceEdits(Generic[AnyStr]):
         self.starts: list[int] = [span[0] for span, _ in self.edits]
 
     def __call__(self, start: int = 0, end: int | None = None) -> AnyStr:
-        """Positions `start` to `end` of the source, as edited.
+        """Returns positions `start` to `end` of the source, as edited.
 
         >>> SourceEdits("one two three", [((4, 7), "2")])(2, 9)
         'e 2 t'
@@ -104,28 +104,28 @@ class SourceEdits(Generic[AnyStr]):
 
 
 class Document(Protocol):
-    """A document that was read."""
+    """A parsed document."""
 
     @property
     def segments(self) -> Sequence[Segment]:
-        """What is to be translated, in the order of the document. Texts without a letter are left out."""
+        """The texts to translate, in the order of the document. Texts without a letter are left out."""
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What stays as it was although people read it, and why: one line each."""
+        """Warnings about readable text that was left unchanged, and why: one line each."""
 
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        """The document with a translation for each segment. With the segments' own texts it gives the same bytes (of an
+        """Returns the document with a translation for each segment. The segments' own texts give the same bytes (for an
         archive: the same parts)."""
 
 
 @dataclass(frozen=True)
 class FormatOptions:
-    """What a user may say about a document. Formats ignore what does not concern them."""
+    """User options for a document. Formats ignore options that do not apply to them."""
 
     wrapped: bool = False  # plain text: single line breaks are only wrapping
-    columns: tuple[str, ...] = ()  # tables and records: which columns or keys are text; none: as the format decides
-    target: str = ""  # the code of the language that is translated to, for formats that name it
+    columns: tuple[str, ...] = ()  # tables and records: which columns or keys are text; empty: the format decides
+    target: str = ""  # the code of the target language, for formats that store it
 
 
 DEFAULTS = FormatOptions()

@@ -2,9 +2,9 @@
 
 Runs of one format are one mark, links are marks; fields, pictures, formulas and references to notes are atoms; tabs and
 line breaks end a segment and stay where they are. Tracked deletions, code (by the names of styles) and everything else
-in the file stay as they were. The alternative texts of pictures are translated.
+in the file stay unchanged. The alternative texts of pictures are translated.
 
-Does not do: texts inside charts and SmartArt, document properties, the language tags of runs.
+Texts inside charts and SmartArt, document properties and the language tags of runs are not supported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMESPACES = (
     "http://purl.oclc.org/ooxml/wordprocessingml/main",  # the strict variant
 )
 TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
-# What the content type of a part with text ends with.
+# The endings of the content types of parts with text.
 TEXT_PARTS = ("main+xml", "header+xml", "footer+xml", "footnotes+xml", "endnotes+xml", "comments+xml")
 CODE_STYLES = {"html code", "html preformatted", "html sample", "html keyboard", "source code", "verbatim char", "code"}
 
@@ -34,13 +34,13 @@ ROLES = element_roles("docx")
 
 
 class WordGrammar(Grammar):
-    """What the elements of a Word file are."""
+    """The roles of the elements of a Word file."""
 
     prefix = b"w:"  # until a paragraph has been read
 
     def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
         super().__init__(data, code_styles)
-        self.fields: dict[int, str] = {}  # by the place of a field character: begin, separate or end
+        self.fields: dict[int, str] = {}  # by the offset of a field character: begin, separate or end
 
     def role(self, token: Token, inside: bool) -> Role:
         namespace, _, name = token.name.rpartition(" ")
@@ -73,11 +73,11 @@ class WordGrammar(Grammar):
         return b'<%b xml:space="preserve">%b</%b>' % (name, escape(text.replace("\n", " ")).encode(), name)
 
     def finish(self, flow: Flow) -> None:
-        """Fields: a link becomes a wrapper around its text, any other field an atom from its begin to its end."""
+        """Handles fields: a link becomes a wrapper around its text, any other field an atom from begin to end."""
         if not self.fields.keys() & {leaf.start for leaf in flow.leaves}:
             return
         leaves = list(flow.leaves)
-        open_fields: list[list[int]] = []  # of each: the leaves of its begin and its separator
+        open_fields: list[list[int]] = []  # for each open field: the leaves of its begin and its separator
         for number, leaf in enumerate(flow.leaves):
             kind = self.fields.get(leaf.start) if leaf.kind == "point" else None
             if kind == "begin":
@@ -98,7 +98,7 @@ class WordGrammar(Grammar):
         return b"HYPERLINK" in self.data[first.end : separator.start]
 
     def wrap_link(self, flow: Flow, leaves: list[Leaf], places: Sequence[int]) -> bool:
-        """Make a wrapper of the runs before and after the link's text; False where they hold something else."""
+        """Makes a wrapper of the runs before and after a link's text; returns False if they contain anything else."""
         begin, separator, end = places
         parent = leaves[begin].path[:-1]
         runs = [leaves[place].path[-1:] for place in places]
@@ -135,7 +135,7 @@ def read(data: bytes, options: FormatOptions) -> OfficeDocument:
 
 
 def text_parts(archive: Archive) -> list[str]:
-    """The parts that hold text, by their content types: the body first."""
+    """The parts that contain text, by their content types, the body first."""
     names = []
     for token in xml_tokens(archive.part("[Content_Types].xml"), "[Content_Types].xml"):
         if token.kind == OPEN and token.name == f"{TYPES} Override":
@@ -147,7 +147,7 @@ def text_parts(archive: Archive) -> list[str]:
 
 
 def code_styles(data: bytes) -> frozenset[str]:
-    """The ids of the styles whose names say that they are for code."""
+    """The ids of the styles whose names indicate code."""
     found, style = set[str](), ""
     for token in xml_tokens(data, "styles.xml"):
         namespace, _, name = token.name.rpartition(" ")

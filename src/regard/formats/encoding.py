@@ -1,4 +1,4 @@
-"""Bytes as text and back: UTF-8, UTF-16 with a byte-order mark, and encodings that a document names."""
+"""Decoding and encoding of documents: UTF-8, UTF-16 with a byte-order mark, and encodings that a document names."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 
 
 class Encoded(NamedTuple):
-    """A text, and how it is written: the byte-order mark, if any, is not part of the text."""
+    """A text and its encoding; a byte-order mark is not part of the text."""
 
     text: str
     encoding: str
     mark: bytes
 
     def encode(self, text: str, errors: str = "strict") -> bytes:
-        """`errors`: what is written for characters that the encoding does not have, as for `str.encode`."""
+        """Encodes a text. `errors` is as for `str.encode`, for characters that the encoding does not have."""
         try:
             return self.mark + text.encode(self.encoding, errors)
         except UnicodeEncodeError as problem:
@@ -32,8 +32,8 @@ class Encoded(NamedTuple):
 
 
 def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encoded:
-    """A byte-order mark decides, then the encoding that the document names, then UTF-8. Of a stretch of a document,
-    `first_line` is the number of its first line.
+    """Decodes by the byte-order mark, else by the encoding that the document names, else as UTF-8. `first_line` is the
+    number of the first line, for a part of a document.
 
     >>> decode(b"caf\\xc3\\xa9").text
     'café'
@@ -62,7 +62,7 @@ CONTINUES, MASK = 0x80, 0xC0  # the first two bits of a byte that does not begin
 
 
 def character_places(text: str) -> Sequence[int]:
-    """For each byte of the text in UTF-8, and for its end: how many characters begin before it.
+    """For each byte of the text in UTF-8, and for its end, the number of characters that start before it.
 
     >>> list(character_places("é!"))
     [0, 1, 1, 2]

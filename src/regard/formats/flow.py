@@ -1,15 +1,15 @@
-"""A paragraph of an office document as a row of leaves inside wrappers, and the same paragraph with a translation.
+"""A paragraph of an office document as a list of leaves inside wrappers, and how it is written with a translation.
 
 ```
 <w:p> <w:r>(bold) <w:t>Big</w:t> </w:r>  <w:hyperlink> <w:r> <w:t> cats</w:t> </w:r> </w:hyperlink> <w:r> <w:tab/> …
        wrapper 0   leaf 0                 wrapper 1     wrapper 2  leaf 1                           wrapper 3  leaf 2
 ```
 Leaves are text, atoms (a picture, a field), breaks (a tab, a line break: the text before it and the text after it are
-separate segments) or points (a bookmark, white space of the file: nothing that people read). A segment is the text
-between two breaks, without atoms at its edges. Most of it stands in one format, the *base*; the other formats and the
-links are its marks. A reference to a note is written after the translation of the word it stands at. A segment that did
-not change keeps its bytes; a changed one is written anew from the openings of its wrappers, with points that begin
-something at its start and other points at its end.
+separate segments) or points (a bookmark, white space of the file: nothing that is read). A segment is the text between
+two breaks, without atoms at its edges. Most of it is in one format, the *base*; the other formats and the links are its
+marks. A reference to a note is written after the translation of its word. An unchanged segment keeps its bytes; a
+changed one is rewritten from the start tags of its wrappers, with points that begin something at its start and other
+points at its end.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Literal, NamedTuple
 
 from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
 
-# start: a point that begins something · note: an atom that belongs to the word before it
+# start: a point that begins something · note: an atom that belongs to the previous word
 Kind = Literal["text", "atom", "note", "break", "point", "start"]
-Path = tuple[int, ...]  # numbers of wrappers, the outermost first
-Bytes = Callable[[int, int], bytes]  # a range of the file, with changes inside it made
+Path = tuple[int, ...]  # indices of wrappers, outermost first
+Bytes = Callable[[int, int], bytes]  # a range of the file, with edits applied
 
 
 class Leaf(NamedTuple):
-    """Something inside a paragraph that is kept, or translated, as one."""
+    """An element inside a paragraph that is copied, or translated, as a whole."""
 
     kind: Kind
     start: int
@@ -39,23 +39,23 @@ class Leaf(NamedTuple):
 
 @dataclass
 class Wrapper:
-    """An element around leaves. Two neighbours with the same key are one format (None: never)."""
+    """An element around leaves. Adjacent wrappers with the same key are one format (None: never)."""
 
     open: tuple[int, int]
     key: bytes | None = None
-    holds_text: bool = True  # otherwise text needs a further wrapper inside
+    holds_text: bool = True  # otherwise text needs another wrapper inside
     kept: bool = False  # text in it is not translated: code
     close: tuple[int, int] = (0, 0)
 
 
 @dataclass
 class Flow:
-    """A paragraph: its content stands in bytes `start` to `end` of its file."""
+    """A paragraph: its content is bytes `start` to `end` of its file."""
 
     start: int
     end: int = 0
     place: str = ""
-    kept: bool = False  # it is not translated: code
+    kept: bool = False  # not translated: code
     leaves: list[Leaf] = field(default_factory=list)
     wrappers: list[Wrapper] = field(default_factory=list)
     stretches: list[FlowSegment] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Flow:
         return [stretch.segment for stretch in self.stretches]
 
     def cut(self) -> None:
-        """Find the segments."""
+        """Splits the paragraph into segments."""
         if self.kept:
             return
         code = {number for number, wrapper in enumerate(self.wrappers) if wrapper.kept}
@@ -87,7 +87,7 @@ class Flow:
             self.stretches.append(FlowSegment(self, first, last))
 
     def formats(self, leaves: Sequence[Leaf]) -> list[Path]:
-        """The path of each leaf, where neighbours of the same format share wrappers."""
+        """The path of each leaf, in which adjacent leaves of the same format share wrappers."""
         paths = list[Path]()
         last_raw: Path = ()
         last: Path = ()
@@ -113,7 +113,7 @@ class Flow:
         )
 
     def base(self, texts: Sequence[tuple[Path, Leaf]]) -> Path:
-        """The format of text outside of all marks: the one of most characters among the least deep."""
+        """The format of text outside all marks: of the least nested formats, the one with most characters."""
         lengths: Counter[tuple[bytes | int, ...]] = Counter()
         first: dict[tuple[bytes | int, ...], Path] = {}
         for path, leaf in texts:
@@ -125,7 +125,7 @@ class Flow:
         return first[max(lengths, key=lambda key: (-depths[key], lengths[key]))]
 
     def render(self, placed: Sequence[PlacedSegment], inner: Bytes, text: Callable[[str], bytes]) -> bytes:
-        """The content of the paragraph with these translations; `text` gives the bytes of a piece of text."""
+        """The content of the paragraph with these translations; `text` encodes a piece of text."""
         out = FlowWriter(self, inner)
         done = 0
         for stretch, translated in zip(self.stretches, placed, strict=True):
@@ -165,7 +165,7 @@ class Flow:
 
 
 class FlowMark(NamedTuple):
-    """A mark of a segment: text in it gets this path (None: the one around it), and the notes follow it."""
+    """A mark of a segment: its text gets this path (None: the path of its parent), and `notes` are written after it."""
 
     span: list[int]
     path: Path | None
@@ -182,11 +182,11 @@ class FlowSegment:
         texts = [(path, leaf) for path, leaf in zip(self.paths, leaves, strict=True) if leaf.kind == "text"]
         self.base = flow.base(texts)
         self.text = ""
-        self.atoms: list[list[Leaf]] = []  # none: the character U+FFFC itself
+        self.atoms: list[list[Leaf]] = []  # empty: the character U+FFFC itself
         self.points: list[Leaf] = []
         self.notes: list[FlowMark] = []
         self.spans: dict[tuple[Path, int], list[int]] = {}  # of formats other than the base, by path and occurrence
-        self.defaults: dict[Path, Path] = {}  # for wrappers that hold no text: where text in them goes
+        self.defaults: dict[Path, Path] = {}  # for wrappers that cannot hold text: the path of their text
         before, last_text = "", 0
         for leaf, path in zip(leaves, self.paths, strict=True):
             if leaf.kind in ("point", "start"):
@@ -226,7 +226,7 @@ class FlowSegment:
                 self.spans.setdefault(key, [start, start])[1] = len(self.text)
 
     def add_note(self, leaf: Leaf, last_text: int) -> None:
-        """A reference to a note follows the word it stands at."""
+        """Attaches a reference to a note to the word before it."""
         words = self.text[last_text:]
         start = last_text + max(words.rfind(" "), words.rfind(ATOM)) + 1
         self.notes.append(FlowMark([start, len(self.text)], None, [leaf]))
@@ -243,7 +243,7 @@ class FlowSegment:
         return sorted([*formats, *self.notes], key=lambda mark: (mark.span[0], -mark.span[1], len(mark.path or ())))
 
     def is_default(self, path: Path, span: list[int]) -> bool:
-        """Whether text in the wrapper around it gets this format anyway, because there is no other."""
+        """Whether text in the parent wrapper gets this format anyway, because it has no other."""
         return self.spans.get((path[:-1], 0)) == span and path[:-1] in self.defaults
 
 
@@ -256,7 +256,7 @@ class FlowWriter:
         self.path: Path = ()
 
     def move(self, path: Path) -> None:
-        """Close and open wrappers until those of the path are open."""
+        """Closes and opens wrappers until those of the path are open."""
         shared = 0
         while shared < min(len(path), len(self.path)) and path[shared] == self.path[shared]:
             shared += 1

@@ -1,8 +1,8 @@
-"""HTML: running text between block tags, attributes that people read; the rest stays as it is.
+"""HTML: running text between block tags, and readable attributes; the rest stays unchanged.
 
-The tokens and their places come from turbohtml, which follows the WHATWG tokenizer and keeps the source of each token.
-No tree is built, because a tree does not say where the source of a repaired or implied tag is: a block tag ends a
-segment, whether it opens, closes, or closes what was never opened.
+The tokens and their positions come from turbohtml, which follows the WHATWG tokenizer and keeps the source of each
+token. No tree is built, because a tree does not have the source of repaired or implied tags: a block tag ends a
+segment, whether it opens, closes, or closes an element that was never opened.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from regard.formats.encoding import Encoded, decode
 from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupDocument, MarkupSource, TagRules
 from regard.formats.table import format_rules
 
-# Tags: VOID have no content; BLOCK end a text; the content of OPAQUE stays, and WORDLESS are no part of a sentence; RAW
-# hold no tags; FOREIGN may close themselves; SEPARATE are texts of their own where several stand in a row.
-# Attributes that people READ; of META the names, of <input> the types (BUTTONS) whose values they read.
+# Tags: VOID have no content; BLOCK end a text; OPAQUE are not translated, and WORDLESS are not part of a sentence; RAW
+# contain no tags; FOREIGN may close themselves; SEPARATE are separate texts if several are adjacent.
+# READ are readable attributes; META are names of readable <meta>, BUTTONS types of <input> with readable values.
 RULES = ["void", "block", "opaque", "wordless", "raw", "foreign", "separate", "read", "meta", "buttons"]
 VOID, BLOCK, OPAQUE, WORDLESS, RAW, FOREIGN, SEPARATE, READ, META, BUTTONS = (
     frozenset(format_rules()["html"][name].split()) for name in RULES
@@ -32,7 +32,7 @@ VOID, BLOCK, OPAQUE, WORDLESS, RAW, FOREIGN, SEPARATE, READ, META, BUTTONS = (
 
 
 def is_read(name: str, attribute: str, attributes: Mapping[str, str]) -> bool:
-    """Whether people read this attribute of this tag."""
+    """Whether this attribute of this tag is readable text."""
     if name == "meta":
         return attribute == "content" and (attributes.get("name") or attributes.get("property") or "").lower() in META
     if attribute == "value":
@@ -41,11 +41,11 @@ def is_read(name: str, attribute: str, attributes: Mapping[str, str]) -> bool:
 
 
 def is_kept(attributes: Mapping[str, str]) -> bool:
-    """Whether the author asks for no translation of what the tag holds."""
+    """Whether the attributes mark the content of the tag as not to be translated."""
     return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
 
 
-MAX_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
+MAX_RESTARTS = 1000  # maximum restarts of the tokenizer, after `<script/>` in XHTML
 # Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
 ENCODINGS = dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), "windows-1252")
 
@@ -57,26 +57,26 @@ def entity(character: str, spelling: str, _: str) -> str:
 
 
 TEXT_ESCAPES = Escapes("&<", entity)
-# By the quotation mark around an attribute's value; one without gets double ones.
+# By the quotation mark around an attribute's value; unquoted values get double ones.
 VALUE_ESCAPES = {quote: TEXT_ESCAPES._replace(characters="&<" + (quote or '"')) for quote in ('"', "'", "")}
 
 
 class HtmlPiece(NamedTuple):
-    """A token and where it stands."""
+    """A token and its position."""
 
     token: Token
     start: int
     end: int
-    markup: bool = False  # not a text, although its token is one
+    markup: bool = False  # markup, although its token is text
 
 
 @dataclass
 class HtmlReader:
-    """Goes once through the tokens."""
+    """Reads a document in one pass over its tokens."""
 
     source: str
     xml: bool = False  # whether `<x/>` is an empty element
-    start: int = 0  # which part of the source is HTML
+    start: int = 0  # start of the part of the source that is HTML
     end: int | None = None
     rules: TagRules = NO_RULES
 
@@ -163,8 +163,8 @@ class HtmlReader:
 
 @dataclass
 class Opaque:
-    """An element whose content is not looked at. It ends with its end tag, or, where that is missing, with the end tag
-    of an element that was open before it, or with the next element of its kind if two cannot stand in each other."""
+    """An element whose content is not read. It ends at its end tag or, if that is missing, at the end tag of an element
+    that was open before it, or at the next element of the same kind if the two cannot be nested."""
 
     name: str
     start: int
@@ -190,10 +190,10 @@ class Opaque:
 def pieces_of(
     source: str, at: int = 0, end: int | None = None, scripts: bool = True, xml: bool = False
 ) -> Iterator[HtmlPiece]:
-    """The tokens of the source with their places. What is left of a tag that is cut off at the end is no token.
+    """Yields the tokens of the source with their positions. An incomplete tag at the end is not a token.
 
     The content of <noscript> is one text for browsers that run scripts; here it is read as HTML, once. `xml`: after
-    `<script/>` there is no script, so that the tokeniser has to begin again."""
+    `<script/>` there is no script, so the tokenizer has to be restarted."""
     inside, restarts = None, 0
     tokens = tokens_of(source[at:end])
     while (token := next(tokens, None)) is not None:
@@ -228,9 +228,9 @@ def readable_attributes(piece: HtmlPiece, name: str, attributes: Mapping[str, st
 
 
 def value_span(piece: HtmlPiece, name: str, attribute: str) -> tuple[Span, str] | None:
-    """Where the value of an attribute stands in the tag's source, and its quotation mark ("" for none)."""
+    """The span of an attribute's value in the tag's source, and its quotation mark ("" for none)."""
     source = piece.token.source or ""
-    # As a div: a parser drops a table cell that stands in no table.
+    # As a div: a parser drops a table cell outside a table.
     element = parse_fragment(f"<div{source[1 + len(name) :]}", source_locations=True).children[0]
     location = element.source_location
     if location is None or attribute not in location.attrs:
@@ -247,8 +247,8 @@ def value_span(piece: HtmlPiece, name: str, attribute: str) -> tuple[Span, str] 
 
 
 def inner_text(raw: str, at: int, place: str, quote: str) -> InnerText | None:
-    """The text that was written as `raw`, from character `at` of the source: an attribute's value. Characters that were
-    written as entities are written so again; a value without quotation marks gets them."""
+    """Parses an attribute's value, written as `raw` from character `at` of the source. Entities are written as entities
+    again; an unquoted value gets quotation marks."""
     made = MarkupSource(raw)
     builder = SegmentBuilder(raw, VALUE_ESCAPES[quote])
     for token, start, end, _ in pieces_of(raw):
@@ -273,13 +273,13 @@ def read(data: bytes, options: FormatOptions) -> MarkupDocument:
     named = named_encoding(data)
     encoded = decode(data, named)
     if named is None and not encoded.mark and encoded.text.isascii():
-        # Browsers would not take it for UTF-8, so what is not ASCII is written as character references.
+        # Browsers would not decode it as UTF-8, so non-ASCII characters are written as character references.
         encoded = encoded._replace(encoding="ascii")
     return _document(encoded, "xmlcharrefreplace")
 
 
 def read_fragment(text: str, rules: TagRules = NO_RULES) -> MarkupDocument:
-    """A part of a page, as programs send it; what it says of its encoding does not matter any more.
+    """Reads a part of a page that is already decoded; an encoding that it names is ignored.
 
     >>> [segment.text for segment in read_fragment("<p>One <b>cat</b></p>&lt;two&gt;").segments]
     ['One cat', '<two>']
@@ -288,7 +288,7 @@ def read_fragment(text: str, rules: TagRules = NO_RULES) -> MarkupDocument:
 
 
 def _document(encoded: Encoded, errors: str, rules: TagRules = NO_RULES) -> MarkupDocument:
-    """`errors`: how characters are written that the encoding does not have."""
+    """Reads a page. `errors`: how characters are written that the encoding does not have."""
     text = without_carriage_returns(encoded.text)
     reader = HtmlReader(text, is_xhtml(text), rules=rules)
 
@@ -299,15 +299,15 @@ def _document(encoded: Encoded, errors: str, rules: TagRules = NO_RULES) -> Mark
 
 
 def without_carriage_returns(text: str) -> str:
-    """Form feeds in their place, which are white space for HTML too: the tokeniser would drop them and move every
-    place."""
+    """Replaces carriage returns by form feeds, which are white space in HTML too: the tokenizer would drop carriage
+    returns and so change all positions."""
     if "\r" in text and "\f" in text:
         raise InputError("the document has carriage returns and form feeds; remove one of them")
     return text.replace("\r", "\f")
 
 
 def is_xhtml(text: str) -> bool:
-    """Whether it is written as XML: with an XML declaration, or with a namespace on <html>."""
+    """Whether a page is XHTML: with an XML declaration, or with a namespace on <html>."""
     for token, *_ in islice(pieces_of(text), 20):
         if token.type == TokenType.START_TAG:
             return token.tag == "html" and token.attr("xmlns") is not None
@@ -317,7 +317,7 @@ def is_xhtml(text: str) -> bool:
 
 
 def named_encoding(data: bytes) -> str | None:
-    """What <meta charset> or the XML declaration says, within the first kilobytes."""
+    """The encoding in <meta charset> or the XML declaration, within the first 4 KB."""
     for token, *_ in pieces_of(data[:4096].decode("latin-1")):
         found = None
         if token.type == TokenType.START_TAG and token.tag == "meta":
@@ -325,7 +325,7 @@ def named_encoding(data: bytes) -> str | None:
             if found is None and (token.attr("http-equiv") or "").lower() == "content-type":
                 found = (token.attr("content") or "").lower().partition("charset=")[2].strip() or None
         elif (token.source or "").startswith("<?xml"):
-            # An attribute of the declaration, read as one of a tag.
+            # Parsed as an attribute of a tag.
             declared = tokenize(f"<xml {(token.source or '').removeprefix('<?xml').rstrip('?>')}>")
             found = next((tag.attr("encoding") for tag in declared), None)
         if found is not None:

@@ -1,7 +1,7 @@
-"""Marks and atoms follow their words into the translation, by word alignment.
+"""Places marks and atoms at the translations of their words, by word alignment.
 
-A segment's marks and atoms form a tree, which is written as pieces in order. In a `Layout`, text is without U+FFFC: an
-atom has a position between two characters.
+A segment's marks and atoms form a tree, which is written as an ordered list of pieces. The text of a `Layout` is
+without U+FFFC: an atom has a position between two characters.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Which mark each mark and each atom of a segment stands in; `ROOT` for those in none."""
+    """The parent mark of each mark and each atom of a segment; `ROOT` if there is none."""
 
     mark_parents: tuple[int, ...]
     atom_parents: tuple[int, ...]
-    atoms: tuple[int, ...]  # where they stand in the segment's text
+    atoms: tuple[int, ...]  # positions in the segment's text
 
 
 def skeleton_of(segment: Segment) -> Skeleton:
@@ -39,7 +39,7 @@ def skeleton_of(segment: Segment) -> Skeleton:
     opened: list[int] = []
     begins = [(mark.start, number) for number, mark in enumerate(segment.marks)]
     events = sorted([(at, 1, number) for number, at in enumerate(atoms)] + [(at, 0, n) for at, n in begins])
-    for at, is_atom, number in events:  # marks open before the atom at the same character
+    for at, is_atom, number in events:  # marks open before an atom at the same character
         while opened and segment.marks[opened[-1]].end <= at:
             opened.pop()
         (atom_parents if is_atom else mark_parents).append(opened[-1] if opened else ROOT)
@@ -50,24 +50,24 @@ def skeleton_of(segment: Segment) -> Skeleton:
 
 @dataclass
 class Layout:
-    """Where marks and atoms stand in a text without U+FFFC."""
+    """The positions of marks and atoms in a text without U+FFFC."""
 
     text: str
     marks: Sequence[Place]
     atoms: Sequence[int]
-    # For each atom, whether the source has a space before it and after it: one that had to be moved gets them again.
+    # For each atom, whether the source has a space before it and after it; a moved atom gets them again.
     spaced: Sequence[tuple[bool, bool]] = ()
-    placed_by_position: frozenset[int] = frozenset()  # atoms that were not in the text
+    placed_by_position: frozenset[int] = frozenset()  # atoms that were missing in the text
 
 
 def in_order(skeleton: Skeleton, layout: Layout) -> tuple[Piece, ...]:
-    """The pieces: every mark in its parent and every atom in its mark, whatever the layout says.
+    """Returns the pieces, with every mark in its parent and every atom in its mark, whatever the layout is.
 
-    A place outside the parent is moved to the parent's nearest end; one inside a mark to which it does not belong, to
-    that mark's nearest end.
+    A position outside the parent is moved to the parent's nearest end; one inside a mark to which it does not belong,
+    to that mark's nearest end.
     """
     marks = _nested(skeleton.mark_parents, layout)
-    inside: dict[int, list[tuple[int, int, int]]] = {}  # mark → (start, end, number) of the marks in it
+    inside: dict[int, list[tuple[int, int, int]]] = {}  # mark → (start, end, index) of the marks in it
     for number, parent in enumerate(skeleton.mark_parents):
         inside.setdefault(parent, []).append((*marks[number], number))
     items: dict[int, list[tuple[int, int, int, Piece]]] = {}
@@ -89,7 +89,7 @@ def in_order(skeleton: Skeleton, layout: Layout) -> tuple[Piece, ...]:
 
 
 def _nested(parents: Sequence[int], layout: Layout) -> list[Place]:
-    """Every mark within its parent, which has a smaller number."""
+    """Moves every mark into its parent, which has a smaller index."""
     marks: list[Place] = []
     for (start, end), parent in zip(layout.marks, parents, strict=True):
         low, high = (0, len(layout.text)) if parent == ROOT else marks[parent]
@@ -99,7 +99,7 @@ def _nested(parents: Sequence[int], layout: Layout) -> list[Place]:
 
 
 def _outside(at: int, marks: Sequence[tuple[int, int, int]]) -> int:
-    """The place nearest to `at` that none of the marks (sorted, not overlapping) holds."""
+    """The position nearest to `at` that is not inside any of the marks (sorted, not overlapping)."""
     before = bisect_left(marks, (at, -1, -1)) - 1
     if before >= 0:
         start, end, _ = marks[before]
@@ -139,7 +139,7 @@ def _walk(
 
 
 def _spaces(layout: Layout, atom: int, moved: dict[int, int]) -> tuple[str, str]:
-    """What a moved atom needs before it and after it."""
+    """The spaces that a moved atom needs before it and after it."""
     if atom not in moved or not layout.spaced:
         return "", ""
     at = moved[atom]
@@ -150,7 +150,7 @@ def _spaces(layout: Layout, atom: int, moved: dict[int, int]) -> tuple[str, str]
 
 
 def _merge_strings(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Strings beside each other as one, without empty ones."""
+    """Joins adjacent strings, and removes empty ones."""
     for is_text, run in groupby(pieces, key=lambda piece: isinstance(piece, str)):
         if not is_text:
             yield from run
@@ -159,10 +159,10 @@ def _merge_strings(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
-    """The translation of a segment with every mark around the translation of its words and every atom in its place.
+    """Returns the translation of a segment with every mark around the translation of its words and every atom placed.
 
-    Whatever the translation looks like, every mark and every atom of the segment is in the result once, with the same
-    parent. A translation that has lost line breaks of the document is not used.
+    For any translation, every mark and every atom of the segment is in the result exactly once, with the same parent. A
+    translation that has lost line breaks of the document is not used.
     """
     if translation.text == segment.text:
         return PlacedSegment(source_pieces(segment), unchanged=True)
@@ -175,7 +175,7 @@ def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
 
 
 def placed_pieces(segment: Segment, translation: Translation) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """The pieces of a translation with marks or atoms, and what is to be said about them."""
+    """The pieces of a translation with marks or atoms, and warnings about them."""
     skeleton = skeleton_of(segment)
     at_atoms = atom_places(translation, skeleton.atoms)
     placed = [(source, at) for source, at in zip(skeleton.atoms, at_atoms, strict=True) if at >= 0]
@@ -193,7 +193,7 @@ def placed_pieces(segment: Segment, translation: Translation) -> tuple[tuple[Pie
 
 
 def source_pieces(segment: Segment) -> tuple[Piece, ...]:
-    """The segment as it is.
+    """The pieces of the untranslated segment.
 
     >>> from regard.formats.document import Mark
     >>> source_pieces(Segment("a red \\ufffc", (Mark(2, 5),)))
@@ -206,8 +206,8 @@ def source_pieces(segment: Segment) -> tuple[Piece, ...]:
 
 
 def atom_places(translation: Translation, atoms: Sequence[int]) -> list[int]:
-    """Where each atom stands in the translated text, or -1: as the translation says; otherwise the atoms of a sentence
-    that are left take the U+FFFC of its translation that are left, in order."""
+    """The position of each atom in the translated text, or -1: as the translation records it; otherwise the remaining
+    atoms of a sentence are assigned to the remaining U+FFFC of its translation, in order."""
     stands = {at for at, character in enumerate(translation.text) if character == ATOM} if atoms else set[int]()
     places = dict.fromkeys(atoms, -1)
     for sentence in translation.sentences:
@@ -215,7 +215,7 @@ def atom_places(translation: Translation, atoms: Sequence[int]) -> list[int]:
             if span.target is not None and span.target[0] in stands and places.get(span.source[0]) == -1:
                 places[span.source[0]] = span.target[0]
                 stands.remove(span.target[0])
-    # A stretch is a sentence (odd numbers) or what stands before or after it (even numbers).
+    # Odd numbers are sentences, even numbers the text before or after a sentence.
     source_edges = [edge for sentence in translation.sentences for edge in sentence.source_span]
     target_edges = [edge for sentence in translation.sentences for edge in sentence.target_span]
     left: dict[int, list[int]] = {}
@@ -230,7 +230,7 @@ def atom_places(translation: Translation, atoms: Sequence[int]) -> list[int]:
 def layout_of(
     translation: Translation, skeleton: Skeleton, marks: Sequence[Span], at_atoms: Sequence[int], ranges: MarkRanges
 ) -> tuple[Layout, int]:
-    """The layout, and how many atoms had to be put in."""
+    """The layout, and the number of atoms that were missing in the translation."""
     text, source = translation.text, translation.source
     written = [at for at, character in enumerate(text) if character == ATOM]
     missing = frozenset(number for number, at in enumerate(at_atoms) if at < 0)
@@ -244,7 +244,7 @@ def layout_of(
 
 
 def place_by_position(ranges: MarkRanges, source: int, target_length: int) -> int:
-    """The end of the word that stands as far into the sentence as the source character does."""
+    """The end of the target word at the same relative position in the sentence as the source character."""
     number = ranges.sentence_at(source)
     if number < 0:
         return min(source, target_length)
@@ -256,5 +256,5 @@ def place_by_position(ranges: MarkRanges, source: int, target_length: int) -> in
 
 
 def _without(atoms: Sequence[int], at: int) -> int:
-    """A position in a text as one in the same text without U+FFFC."""
+    """Converts a position in a text to one in the same text without U+FFFC."""
     return at - bisect_left(atoms, at)

@@ -1,8 +1,8 @@
 """JSON messages of a program, and records as JSON lines: keys stay, strings are translated in place.
 
-Of a JSON document the values that are prose are translated. Keys that begin with "@" (the metadata of ARB files) and
-the descriptions and placeholders of browser extensions' messages are not. Of JSON lines the values of the chosen keys
-are translated. The standard library's decoder reads them, with a scanner that remembers where each string stands.
+In a JSON document the values that are prose are translated. Keys that begin with "@" (the metadata of ARB files) and
+the descriptions and placeholders of browser extensions' messages are not. In JSON lines the values of the chosen keys
+are translated. The standard library's decoder reads them, with a scanner that records the position of each string.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from regard.formats.text import SpanDocument, TextSpan, kept_warning
 
 
 class JsonString(str):
-    """A string value; `start` and `end` are where it stands in the document, quotation marks included."""
+    """A string value; `start` and `end` are its span in the document, quotation marks included."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ DECODER.scan_once = scanner.py_make_scanner(DECODER)  # type: ignore[attr-define
 
 
 def read_json(text: str, first_line: int = 1) -> Any:
-    """The value of a document, whose lines count from `first_line`: objects are `Members`, strings `JsonString`.
+    """Parses a document whose lines count from `first_line`: objects are `Members`, strings `JsonString`.
 
     >>> read_json('{"a": "x", "b": [1, "y"]}')
     [('a', 'x'), ('b', ['1', 'y'])]
@@ -69,7 +69,7 @@ def read(data: bytes, options: FormatOptions) -> SpanDocument:
 
 
 def messages(value: Any, key: str | int = "") -> Iterator[tuple[str | int, JsonString]]:
-    """The strings with their keys, or their numbers in an array; without metadata."""
+    """Yields the strings with their keys, or their indices in an array, without metadata."""
     if isinstance(value, JsonString):
         yield key, value
     elif isinstance(value, Members):
@@ -84,7 +84,7 @@ def messages(value: Any, key: str | int = "") -> Iterator[tuple[str | int, JsonS
 
 
 def value_span(text: str, key: str | int, string: JsonString, ascii_only: bool, shift: int = 0) -> TextSpan:
-    """A string value as segments, and how to write it; `shift` characters of the text stand before its document."""
+    """A string value as segments, and how to write it; `shift` is the offset of its document in the text."""
     message = parse_message(str(string))
     start, end = shift + string.start, shift + string.end
     segments = [replace(segment, place=f"key {key}") for segment in message.segments]
@@ -94,7 +94,7 @@ def value_span(text: str, key: str | int, string: JsonString, ascii_only: bool, 
 
 
 def json_string(text: str, raw: str, ascii_only: bool) -> str:
-    """A string as JSON in the habits of the one it replaces (`raw`, with its quotation marks).
+    """Encodes a string as JSON in the style of the one it replaces (`raw`, with its quotation marks).
 
     >>> print(json_string("é/", '"a\\\\/"', ascii_only=False))
     "é\\/"
@@ -114,7 +114,7 @@ def read_json_lines(data: bytes, options: FormatOptions) -> SpanDocument:
 
 
 def is_escaped(blocks: Iterable[bytes]) -> bool:
-    """Whether a document holds nothing but ASCII, because it writes other characters as escapes."""
+    """Whether a document is pure ASCII, because it writes other characters as escapes."""
     escapes = False
     for block in blocks:
         if not block.removeprefix(BOM_UTF8).isascii():
@@ -124,14 +124,14 @@ def is_escaped(blocks: Iterable[bytes]) -> bool:
 
 
 def check_keys(lines: Iterable[str], columns: tuple[str, ...]) -> None:
-    """Raise unless each column is a key of some record, with text under it, and each line is JSON."""
-    seen: dict[str, None] = {}  # the keys with text, in order
+    """Raises unless each column is a key of some record, with text as its value, and each line is JSON."""
+    seen: dict[str, None] = {}  # the keys of text values, in order
     missing = set(columns) or {""}
     for number, line in enumerate(lines, 1):
         try:
             record = loads(line) if line.strip() else {}
         except (ValueError, RecursionError):
-            record = dict(read_json(line, number))  # says where the mistake is
+            record = dict(read_json(line, number))  # raises with the position of the mistake
         keys = [key for key, value in record.items() if isinstance(value, str)] if isinstance(record, dict) else []
         seen.update(dict.fromkeys(keys))
         missing.difference_update(keys)
@@ -148,7 +148,7 @@ def check_keys(lines: Iterable[str], columns: tuple[str, ...]) -> None:
 def read_records(
     source: Encoded, columns: tuple[str, ...], ascii_only: bool, first_line: int = 1
 ) -> tuple[list[TextSpan], int]:
-    """The texts of whole lines of a document, and how many values of the chosen keys have no letter."""
+    """Reads the texts of whole lines of a document; also returns how many values of the chosen keys have no letter."""
     spans: list[TextSpan] = []
     start, kept = 0, 0
     for number, line in enumerate(source.text.split("\n"), first_line):

@@ -1,10 +1,10 @@
-"""Which part of a translation a mark goes around: the words that translate the words inside it.
+"""Finds the part of a translation that a mark encloses: the words that translate the words inside it.
 
-Of a sentence that the mark holds only in part, every target word votes: two points for each link to a source word
-inside the mark, minus one for each link to a word outside. The mark goes around the contiguous words with the most
-points; of two such ranges, around the shorter. "I do <b>not</b> eat" → "Je <b>ne mange pas</b>": 2 - 1 + 2. Words
-without a link count nothing, so that punctuation stays outside unless the mark holds its source. Whole sentences need
-no alignment, and the text between sentences is the same in both texts.
+If a mark encloses part of a sentence, every target word votes: two points for each link to a source word inside the
+mark, minus one for each link to a word outside. The mark encloses the contiguous words with the most points; of two
+such ranges, the shorter one. "I do <b>not</b> eat" → "Je <b>ne mange pas</b>": 2 - 1 + 2. Words without a link count
+0, so that punctuation stays outside unless the mark encloses its source. Whole sentences need no alignment, and the
+text between sentences is the same in both texts.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from regard.formats.document import Mark
 from regard.text.words import Span, word_spans
 from regard.translation.translation import SentenceTranslation, Translation
 
-ROOT = -1  # the number of the parent of a mark or atom that is in no mark
+ROOT = -1  # the parent index of a mark or atom that is not inside a mark
 INSIDE, OUTSIDE = 2, -1
-MAX_STEPS = 5_000_000  # words looked at for the marks of one segment; after that, marks are placed by position
-MAX_DISTANCE = 50  # words to either side in which a place is looked for
+MAX_STEPS = 5_000_000  # maximum words examined for the marks of one segment; after that, marks are placed by position
+MAX_DISTANCE = 50  # maximum distance in words at which a free word is searched for
 
 
 class TargetSentence:
@@ -38,9 +38,9 @@ class TargetSentence:
         self.link_starts = [start for start, _, _ in self.links]
         self.link_ends = list(accumulate((end for _, end, _ in self.links), max))
         self.linked = Counter(word for _, _, word in self.links)
-        # What must survive, and should not be cut.
+        # Protected spans, which a mark should not cut.
         self.survivors = sorted(span.target for span in sentence.protected if span.target is not None)
-        self.kept = sorted(  # what is the same in both texts
+        self.kept = sorted(  # protected spans that are identical in both texts
             (span.source, span.target)
             for span in sentence.protected
             if span.target is not None
@@ -48,10 +48,10 @@ class TargetSentence:
             and span.source[1] - span.source[0] == len(span.text)
         )
         letters = [at for at, character in enumerate(sentence.source, sentence.source_span[0]) if character.isalnum()]
-        self.letters = (letters[0], letters[-1] + 1) if letters else (0, 0)  # from the first to the last
+        self.letters = (letters[0], letters[-1] + 1) if letters else (0, 0)  # from the first letter to the last
 
     def at(self, span: Span) -> Iterator[int]:
-        """The words that a span of the translation touches."""
+        """Yields the indices of the words that a span of the translation overlaps."""
         word = max(0, bisect_right(self.words, span) - 1)
         while word < len(self.words) and self.words[word][0] < span[1]:
             if self.words[word][1] > span[0]:
@@ -59,7 +59,7 @@ class TargetSentence:
             word += 1
 
     def widened(self, range: Span) -> Span:
-        """A range around the whole of what it would cut and what must survive, such as `%s`."""
+        """Extends a range to include protected spans, such as `%s`, that it would cut."""
         start, end = range
         if start == end:
             return range
@@ -70,9 +70,9 @@ class TargetSentence:
         return start, end
 
     def points(self, start: int, end: int) -> tuple[int, list[int]]:
-        """For a mark around source characters `start` to `end`: the first word that it may go around, and the points of
-        this and the next ones. Where the mark leaves out no more than punctuation, words without a link belong to it
-        too."""
+        """For a mark around source characters `start` to `end`: the index of the first candidate word, and the points
+        of this word and the next ones. If the mark encloses all letters of the sentence, words without a link count
+        for it too."""
         found = self.links[bisect_right(self.link_ends, start) : bisect_left(self.link_starts, end)]
         inside = Counter(word for _, stop, word in found if stop > start)
         if start <= self.letters[0] and self.letters[1] <= end:
@@ -91,7 +91,7 @@ class TargetSentence:
 
 @dataclass
 class Claims:
-    """Ranges of the translation that are taken by marks with the same parent: sorted, not overlapping."""
+    """Ranges of the translation that are used by marks with the same parent: sorted, not overlapping."""
 
     within: Span
     taken: list[Span]
@@ -99,7 +99,7 @@ class Claims:
     def free(self, word: Span) -> bool:
         if word[0] < self.within[0] or word[1] > self.within[1]:
             return False
-        at = bisect_left(self.taken, (word[1], -1))  # those before `at` start before the word's end
+        at = bisect_left(self.taken, (word[1], -1))  # ranges before `at` start before the word's end
         return at == 0 or self.taken[at - 1][1] <= word[0]
 
     def take(self, range: Span) -> None:
@@ -107,14 +107,14 @@ class Claims:
             insort(self.taken, range)
 
     def place(self, at: int) -> int:
-        """The place nearest to `at` that is in no range."""
+        """The position nearest to `at` that is not in a range."""
         at = min(max(at, self.within[0]), self.within[1])
         before = bisect_left(self.taken, (at, -1)) - 1
         return max(at, self.taken[before][1]) if before >= 0 else at
 
 
 class MarkRanges:
-    """Ranges in the translation for the marks of a segment, from the outside in."""
+    """Ranges in the translation for the marks of a segment, outermost first."""
 
     def __init__(self, translation: Translation, atom_links: Sequence[tuple[Span, Span]]) -> None:
         self.translation = translation
@@ -128,7 +128,7 @@ class MarkRanges:
         self.steps = 0
 
     def sentence_at(self, at: int) -> int:
-        """The last sentence that starts at or before a source character; -1 before the first."""
+        """The index of the last sentence that starts at or before a source character; -1 before the first."""
         return bisect_right(self.source_starts, at) - 1
 
     def of_marks(self, marks: Sequence[Mark], parents: Sequence[int]) -> list[Span]:
@@ -160,8 +160,8 @@ class MarkRanges:
         return start, end
 
     def within_same(self, mark: Mark) -> Span | None:
-        """The place of a mark inside something that stands in the translation as it stood in the source, such as the
-        name in `@<b>name</b>`."""
+        """The range of a mark inside a protected span that is identical in source and translation, such as the name in
+        `@<b>name</b>`; otherwise None."""
         sentence = self.holder(mark.start)
         if sentence is None or not sentence.kept:
             return None
@@ -172,12 +172,12 @@ class MarkRanges:
         return (target[0] + mark.start - start, target[0] + mark.end - start) if mark.end <= end else None
 
     def holder(self, at: int) -> TargetSentence | None:
-        """The sentence that a source character belongs to, if any."""
+        """The sentence that contains a source character, if any."""
         number = self.sentence_at(at)
         return self.sentences[number] if number >= 0 and at < self.source_ends[number] else None
 
     def outside_position(self, at: int) -> int:
-        """The place in the translation of a source position at the edge of a sentence or between two."""
+        """The position in the translation of a source position at the edge of a sentence or between two."""
         number = self.sentence_at(at)
         if number < 0:
             return at
@@ -187,7 +187,7 @@ class MarkRanges:
         return sentence.target_span[1] + at - sentence.source_span[1]
 
     def best_range(self, number: int, mark: Mark, sentence: TargetSentence, claims: Claims) -> Span:
-        """Of a mark that begins and ends within one sentence, or at one of its edges."""
+        """The range of a mark that begins and ends within one sentence, or at one of its edges."""
         first, points = sentence.points(*mark) if self.steps < MAX_STEPS else (0, [])
         self.steps += len(points)
         best, most, total, start = (0, 0), 0, 0, first
@@ -206,8 +206,8 @@ class MarkRanges:
         return sentence.words[best[0]][0], sentence.words[best[1] - 1][1]
 
     def by_position(self, mark: Mark, sentence: TargetSentence, claims: Claims) -> Span:
-        """As far into the words as the mark is into the source, where they are free: at least one word, if one is free
-        nearby."""
+        """The range at the same relative position as the mark in the source, limited to free words: at least one word,
+        if one is free nearby."""
         start, end = sentence.sentence.source_span
         count = len(sentence.words)
         first, last = ((at - start) * count // max(1, end - start) for at in mark)
@@ -223,8 +223,8 @@ class MarkRanges:
         return sentence.words[begin][0], sentence.words[stop - 1][1]
 
     def edge(self, mark: Mark, sentence: TargetSentence, claims: Claims, suffix: bool) -> int:
-        """Where a mark that goes on in other sentences begins (`suffix`) or ends in this one: the words at the end or
-        at the start of the sentence with the most points."""
+        """Where a mark that spans several sentences begins (`suffix`) or ends in this one: at the words with the most
+        points at the end or at the start of the sentence."""
         first, points = sentence.points(*mark) if self.steps < MAX_STEPS else (0, [])
         gained = dict(enumerate(points, first))
         best, most, total = sentence.sentence.target_span[1 if suffix else 0], 0, 0

@@ -1,8 +1,8 @@
-"""Markdown: paragraphs, headings, items and cells; texts of links and images. The rest stays as it is.
+"""Markdown: paragraphs, headings, items and cells; texts of links and images. The rest stays unchanged.
 
-Code, formulas, targets of links and front matter stay as they are; HTML blocks are read as HTML. A segment that has
-changed is written in Markdown and read again: if it has other elements than the source, every special character is
-escaped, and if that does not help, the segment stays as it was.
+Code, formulas, targets of links and front matter stay unchanged; HTML blocks are read as HTML. A changed segment is
+written as Markdown and parsed again: if its elements differ from the source, every special character is escaped, and if
+that does not help, the segment stays unchanged.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from regard.formats.markdown_events import INLINE, OPTIONS, MarkdownEvent, event
 from regard.formats.markup import BuiltSegment, Escapes, InnerText, MarkupDocument, MarkupSource, Run
 
 WHOLE = frozenset(("Code", "InlineMath", "DisplayMath"))  # atoms that are part of the sentence
-CLOSED = frozenset(("CodeBlock", "MetadataBlock", "HtmlBlock"))  # blocks whose text is no Markdown
+CLOSED = frozenset(("CodeBlock", "MetadataBlock", "HtmlBlock"))  # blocks whose text is not Markdown
 DELIMITERS = {"Emphasis": 1, "Strong": 2, "Superscript": 1, "Subscript": 1, "Link": 1, "Image": 2}
-MAX_LINE_START = 1000  # characters in which the beginning of a line is looked for
+MAX_LINE_START = 1000  # maximum characters in which the start of a line is searched for
 SPECIAL = "\\`*_[]<>|~$&#"
 
 
 def escapes_for(text: str, strict: bool) -> Escapes:
-    """Special characters that the text has itself are written as there, others with a backslash; `strict`: all with a
-    backslash. A line is broken only before a letter, where nothing but a paragraph can go on."""
+    """Special characters that the text itself contains are written literally, others with a backslash; `strict`: all
+    with a backslash. A line is broken only before a letter, which can only continue the paragraph."""
 
     def written(character: str, spelling: str, following: str) -> str:
         if character == " ":
@@ -44,12 +44,12 @@ def escapes_for(text: str, strict: bool) -> Escapes:
     return Escapes(SPECIAL, written)
 
 
-UNUSED = Escapes("", lambda character, spelling, _: spelling)  # every segment has escapes of its own
+UNUSED = Escapes("", lambda character, spelling, _: spelling)  # placeholder: every segment has its own escapes
 
 
 @dataclass
 class MarkdownSource(MarkupSource):
-    labels: frozenset[str] = frozenset()  # of links that the document defines, in lower case
+    labels: frozenset[str] = frozenset()  # labels of links that the document defines, in lower case
     warnings: list[str] = field(default_factory=list)
 
     def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits[str]) -> str:
@@ -67,7 +67,7 @@ class MarkdownSource(MarkupSource):
         return written(*text.span)
 
     def shape(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits[str], strict: bool) -> object:
-        """Read as a paragraph of its own: without what the lines of quotations and lists begin with."""
+        """The shape of a segment as a paragraph of its own, without the line prefixes of quotations and lists."""
         escapes = escapes_for(text.segment.text, strict)
 
         def in_a_paragraph(character: str, spelling: str, following: str) -> str:
@@ -78,19 +78,19 @@ class MarkdownSource(MarkupSource):
         return shape_of(f"x {alone}" if self.is_inside_a_line(text.span[0]) else alone, self.labels)
 
     def is_inside_a_line(self, start: int) -> bool:
-        """Whether a text stands in a heading or a cell, where nothing but inline elements can be."""
+        """Whether a text is in a heading or a cell, where only inline elements are possible."""
         line = self.source.rfind("\n", max(0, start - MAX_LINE_START), start) + 1
         return self.source[max(line, start - MAX_LINE_START) : start].lstrip(" >").startswith(("#", "|"))
 
     def closing(self, opens: Run, closes: Run) -> str | None:
-        """`[text]` and `[text][]` name their target by their text: in other words, they need it beside them."""
+        """`[text]` and `[text][]` refer to their target by their text: once translated, they need an explicit label."""
         if opens.text == "Link" and self.source[closes.start : closes.end] in ("]", "][]"):
             return f"][{self.source[opens.end : closes.start]}]"
         return None
 
 
 class MarkdownReader:
-    """Goes once through the events."""
+    """Reads a document in one pass over its events."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -98,13 +98,13 @@ class MarkdownReader:
         self.definitions = reference_definitions(source, options=OPTIONS)
         self.made = MarkdownSource(source, labels=frozenset(label.lower() for label in self.definitions))
         self.builder = SegmentBuilder(source, UNUSED)
-        self.images: list[SegmentBuilder] = []  # what surrounds the image whose text is being read
-        self.opaque: tuple[str, int] | None = None  # an inline HTML element that stays as it is, and its start
-        self.cursor: int | None = None  # up to where the segment was read
-        self.line_break: tuple[int, str] | None = None  # one whose end is not known yet, and what it means
-        self.links: list[Any] = []  # what is known of the links and images that are open
+        self.images: list[SegmentBuilder] = []  # the builders around the image whose text is being read
+        self.opaque: tuple[str, int] | None = None  # an inline HTML element that is not translated, and its start
+        self.cursor: int | None = None  # end of what was read of the segment
+        self.line_break: tuple[int, str] | None = None  # one whose end is not known yet, and its character
+        self.links: list[Any] = []  # data of the open links and images
         self.automatic = False
-        self.closed: list[MarkdownEvent] = []  # of a block that is no Markdown
+        self.closed: list[MarkdownEvent] = []  # events of a block that is not Markdown
 
     def read(self) -> MarkdownSource:
         for event in events_of(self.source):
@@ -168,7 +168,7 @@ class MarkdownReader:
             self.cursor = event.end
 
     def fill_gap(self, start: int, is_text: bool) -> None:
-        """What stands between two events: the backslash of an escaped character, the beginning of a line, spaces."""
+        """Adds what is between two events: the backslash of an escaped character, the start of a line, spaces."""
         if is_text and start > (self.cursor or 0) and self.source[start - 1 : start] == "\\":
             start -= 1
         if self.line_break:
@@ -276,7 +276,7 @@ class MarkdownReader:
         self.made.inner += found.inner
 
     def add_title(self, title: str, start: int, end: int) -> None:
-        """The title of a link: the last thing in its source, if it is written as it reads."""
+        """Adds the title of a link: the last part of its source, if it is written literally."""
         at = self.source.rfind(title, start, end) if LETTER.search(title) else -1
         if at < 0:
             return
@@ -293,7 +293,7 @@ class MarkdownReader:
 def read(data: bytes, options: FormatOptions) -> MarkupDocument:
     encoded = decode(data)
     text = encoded.text
-    one_kind = text.count("\r\n") == text.count("\n") == text.count("\r") > 0  # of line ends
+    one_kind = text.count("\r\n") == text.count("\n") == text.count("\r") > 0  # all line ends are the same
     made = MarkdownReader(text.replace("\r\n", "\n") if one_kind else text).read()
 
     def encode(written: str) -> bytes:

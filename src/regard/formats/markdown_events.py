@@ -1,7 +1,7 @@
-"""The events of a Markdown text with their places, and its shape: the elements without the words.
+"""The events of a Markdown text with their positions, and its shape: the elements without the words.
 
-pyromark (pulldown-cmark) reads it: CommonMark with tables, footnotes, task lists, strikethrough, formulas, GitHub's
-alerts and front matter.
+The parser is pyromark (pulldown-cmark): CommonMark with tables, footnotes, task lists, strikethrough, formulas,
+GitHub's alerts and front matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS = (
 
 
 class MarkdownEvent(NamedTuple):
-    """`kind`: start, end or leaf; `name`: Paragraph, Link, Text …; `value`: what pyromark says of it."""
+    """An event of the parser. `kind`: start, end or leaf; `name`: Paragraph, Link, Text …; `value`: pyromark's data."""
 
     kind: str
     name: str
@@ -38,8 +38,8 @@ class MarkdownEvent(NamedTuple):
 
 
 def events_of(text: str, known: frozenset[str] = frozenset()) -> Iterator[MarkdownEvent]:
-    """The events with their places in characters. `known`: labels of links that are defined elsewhere, in lower
-    case."""
+    """Yields the events with their positions in characters. `known`: labels of links that are defined elsewhere, in
+    lower case."""
 
     def resolve(link: Any) -> tuple[str, str] | None:
         label = str(link["reference"]).lower()
@@ -57,7 +57,7 @@ def events_of(text: str, known: frozenset[str] = frozenset()) -> Iterator[Markdo
 
 
 def _named(event: Any) -> tuple[str, Any]:
-    """An event is a name, or a name with a value."""
+    """Splits an event, which is a name or a name with a value, into name and value."""
     return (event, None) if isinstance(event, str) else next(iter(event.items()))
 
 
@@ -66,7 +66,7 @@ INLINE = frozenset(("Emphasis", "Strong", "Strikethrough", "Superscript", "Subsc
 
 
 def shape_of(text: str, known: frozenset[str] = frozenset()) -> Shape:
-    """The blocks in order, and the inline elements with what must not change in them, in any order.
+    """The blocks in order, and the inline elements, in any order, with the data that must not change.
 
     >>> shape_of("# A *b*") == shape_of("# *C* d"), shape_of("a *b*") == shape_of("a b*")
     (True, False)
@@ -76,7 +76,7 @@ def shape_of(text: str, known: frozenset[str] = frozenset()) -> Shape:
     for event in events_of(text, known):
         if event.name in ("Text", "SoftBreak"):
             continue
-        if event.kind == "leaf":  # of a tag, its name: attributes may be translated
+        if event.kind == "leaf":  # for a tag only its name, since attributes may be translated
             inline[event.name, str(event.value).split()[0] if event.name == "InlineHtml" else str(event.value)] += 1
         elif event.name not in INLINE:
             blocks.append(f"{event.kind} {event.name}")

@@ -1,7 +1,7 @@
-"""A marked-up source text (HTML, XML, Markdown) whose segments are written in place; all other bytes stay as they are.
+"""A marked-up source text (HTML, XML, Markdown) whose segments are written in place; all other bytes stay unchanged.
 
-A character may have been written in another way than as itself: as an entity, an escape, a line's end and its
-indentation. The same characters are written in the same ways again, in order. `builder.py` makes the segments.
+The source may write a character in another form than itself: as an entity, an escape, or a line end with indentation.
+The same characters are written in the same forms again, in order. `builder.py` makes the segments.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Kind = Literal["text", "atom", "open", "close"]
 
 
 class Run(NamedTuple):
-    """A part of a segment, and where it was read."""
+    """A part of a segment and its span in the source."""
 
     kind: Kind
     start: int
     end: int
-    text: str = ""  # of text: what it says; of a mark: its name
-    word: bool = False  # of an atom: part of the sentence, even at its edge
-    separate: bool = False  # of a mark: of several in a row, each is a text of its own
-    bound: bool = False  # of a mark: how it ends depends on its text, so it is always part of the segment
+    text: str = ""  # the text, or the name of a mark
+    word: bool = False  # for an atom: part of the sentence, even at its edge
+    separate: bool = False  # for a mark: of several adjacent ones, each is a separate text
+    bound: bool = False  # for a mark: its end depends on its text, so it is always part of the segment
 
     @property
     def is_blank(self) -> bool:
@@ -35,8 +35,8 @@ class Run(NamedTuple):
 
 
 class Escapes(NamedTuple):
-    """How characters are written. `written(character, spelling, next)` is asked for each of `characters` and for those
-    that the source spells in another way than as themselves; `spelling` is what the source would give."""
+    """How characters are written. `written(character, spelling, next)` is called for each of `characters` and for those
+    that the source writes in another form; `spelling` is the form that the source would use."""
 
     characters: str
     written: Callable[[str, str, str], str]
@@ -49,11 +49,11 @@ class BuiltSegment:
     segment: Segment
     span: Span
     runs: tuple[Run, ...]
-    pairs: tuple[tuple[int, int], ...]  # of each mark, the runs that open and close it
+    pairs: tuple[tuple[int, int], ...]  # for each mark, the runs that open and close it
     escapes: Escapes
 
     def spellings(self, source: str) -> dict[str, list[str]]:
-        """For each character that was written otherwise than as itself at least once: how it was written, in order."""
+        """For each character that was written in another form at least once: the forms of its occurrences."""
         special = {run.text for run in self.runs if run.kind == "text" and run.text != source[run.start : run.end]}
         found: dict[str, list[str]] = {character: [] for character in special}
         for run in self.runs:
@@ -68,7 +68,7 @@ class BuiltSegment:
         return found
 
     def write(self, placed: PlacedSegment, written: SourceEdits[str]) -> str:
-        """The source of the translated segment; the very source where nothing has changed."""
+        """The source of the translated segment; the original source if nothing has changed."""
         if placed.unchanged:
             return written(*self.span)
         return self.made(placed, written, self.escapes)
@@ -80,7 +80,7 @@ class BuiltSegment:
         escapes: Escapes,
         closing: Callable[[Run, Run], str | None] = lambda _, __: None,
     ) -> str:
-        """Written piece by piece. `closing` may give another end for a mark than the source has."""
+        """Writes the segment piece by piece. `closing` may replace the end of a mark."""
         writer = _CharacterWriter(self.spellings(written.source), escapes)
         atoms = [run for run in self.runs if run.kind == "atom"]
         parts: list[str] = []
@@ -100,7 +100,7 @@ class BuiltSegment:
 
 
 class _CharacterWriter:
-    """Writes the n-th occurrence of a character as the source did; after the last, as there for the last time."""
+    """Writes the n-th occurrence of a character as the n-th one in the source; further ones like the source's last."""
 
     def __init__(self, spellings: dict[str, list[str]], escapes: Escapes) -> None:
         self.spellings, self.escapes = spellings, escapes
@@ -125,7 +125,7 @@ class _CharacterWriter:
 
 @dataclass
 class InnerText:
-    """A text inside a tag or an atom: an attribute, a title. `make` gives the source for it, or None to leave it."""
+    """A text inside a tag or an atom: an attribute, a title. `make` returns its source, or None to leave it."""
 
     segment: Segment
     span: Span
@@ -134,7 +134,7 @@ class InnerText:
 
 @dataclass
 class MarkupSource:
-    """The segments of a source text: running text, and inner texts, which may stand inside running text."""
+    """The segments of a source text: running text, and inner texts, which may be inside running text."""
 
     source: str
     running: list[BuiltSegment] = field(default_factory=list)
@@ -167,15 +167,15 @@ class MarkupSource:
 
 @dataclass(frozen=True)
 class TagRules:
-    """Without them, an element of XML that stands beside text is inline, and HTML's elements are what HTML says."""
+    """Rules for tags. By default XML elements beside text are inline, and HTML elements are treated as HTML defines."""
 
-    ignored: frozenset[str] = frozenset()  # whose content stays as it is
-    splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
+    ignored: frozenset[str] = frozenset()  # tags whose content is not translated
+    splitting: frozenset[str] = frozenset()  # tags that always end a text
     inline: frozenset[str] = frozenset()
-    # XML: whether elements that are not named are judged by where they stand; else they are inline
+    # XML: whether unnamed elements are classified by their context; otherwise they are inline
     outline: bool = True
-    preserve: bool = False  # XML: whether line breaks and runs of spaces mean something
-    identifiers: bool = True  # XML: whether what looks like an identifier stays
+    preserve: bool = False  # XML: whether line breaks and repeated spaces are significant
+    identifiers: bool = True  # XML: whether text that looks like an identifier stays unchanged
 
 
 NO_RULES = TagRules()
@@ -183,7 +183,7 @@ NO_RULES = TagRules()
 
 @dataclass
 class MarkupDocument:
-    """A document in markup; `encode` gives its bytes for a translated source."""
+    """A document in markup; `encode` returns the bytes of a translated source."""
 
     made: MarkupSource
     warnings: list[str]

@@ -1,7 +1,7 @@
-"""A message of a program (a value of a JSON or YAML file): is it prose, and which of it is translated?
+"""Messages of a program (values of a JSON or YAML file): whether they are prose, and which parts are translated.
 
-An ICU message such as `{n, plural, one {# file} other {# files}}` is taken apart by the grammar of ICU MessageFormat:
-the texts of its branches are segments, in which `#` and arguments are atoms. Any other message is one segment; its
+An ICU message such as `{n, plural, one {# file} other {# files}}` is parsed by the grammar of ICU MessageFormat: the
+texts of its branches are segments, in which `#` and arguments are atoms. Any other message is one segment; its
 placeholders (`{{count}}`, `%{name}`, `%s`) are protected like those of any text.
 """
 
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from regard.formats.document import ATOM, Atom, PlacedSegment, Segment
 from regard.formats.flow import has_letter
 
-MAX_NESTING = 20  # branches inside branches
+MAX_NESTING = 20  # maximum depth of nested branches
 COMPLEX = re.compile(r"\{\s*+[^{},'\s]++\s*+,\s*+(?:plural|select|selectordinal)\s*+,")
 SELECTOR = re.compile(r"\s*+(?:offset:\s*+\d++\s*+)?[^{}\s]++\s*+\{")
 SIMPLE = re.compile(r"\{[^{}]*+\}")
-# An apostrophe quotes what follows if that is a brace, and in a branch also "#".
+# An apostrophe quotes a following brace, and in a branch also "#".
 QUOTED = re.compile(r"'([{}](?:[^']|'')*+)(?:'|$)"), re.compile(r"'([{}#](?:[^']|'')*+)(?:'|$)")
 SPECIAL = re.compile(r"(?s)[{}](?:.*[{}])?"), re.compile(r"(?s)[{}#](?:.*[{}#])?")
 
@@ -28,12 +28,12 @@ PLACEHOLDERS = re.compile(
 ADDRESS = re.compile(r"\w++://\S++|www\.\S++|mailto:\S++|\S+?@\S+|[./~]\S*+")
 DATE_PATTERN = re.compile(r"(?=.*(?:yy|MM|HH|h:mm|%[YmdHM]))[%yYMdDHhmsSaAEeGkKzZLQqpbB\W\d]++")
 WORD = re.compile(r"[^\W\d_]++(?:[-'’][^\W\d_]++)*+")
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of JSON, where an escape can name one; no encoding can write it
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can write one as an escape; no encoding can represent it
 MARKS = ".,:;!?…¿¡\"'«»“”()*"
 
 
 def is_prose(text: str) -> bool:
-    """Whether people read this: not an address, an identifier, a colour, a date pattern or placeholders alone.
+    """Whether people read this text: not an address, an identifier, a colour, a date pattern or only placeholders.
 
     >>> [is_prose(t) for t in ("Cancel", "Sign in", "Hello, {name}!", "E-mail:", "日本語", "done!")]
     [True, True, True, True, True, True]
@@ -46,7 +46,7 @@ def is_prose(text: str) -> bool:
     if len(bare.split(None, 1)) > 1:
         return DATE_PATTERN.fullmatch(bare) is None
     if any(character.isalpha() and character.lower() == character.upper() for character in bare):
-        return True  # a script without capitals
+        return True  # a script without upper case
     word = bare.strip(MARKS)
     if len(word) < 2 or ADDRESS.fullmatch(bare) or not WORD.fullmatch(word):
         return False
@@ -60,18 +60,18 @@ def without_placeholders(text: str) -> str:
 
 @dataclass
 class IcuPattern:
-    """Text with arguments in it: `text` has U+FFFC for each."""
+    """Text with arguments: `text` has U+FFFC for each argument."""
 
     text: str = ""
     in_branch: bool = False
-    arguments: list[list[str | IcuPattern]] = field(default_factory=list)  # each as it is written, branches apart
+    arguments: list[list[str | IcuPattern]] = field(default_factory=list)  # source of each, branches as separate items
 
 
 @dataclass
 class Message:
     """A message with its segments."""
 
-    patterns: list[IcuPattern]  # with a letter; the first one is the message itself, if it has one
+    patterns: list[IcuPattern]  # those with a letter; the message itself comes first, if it has one
     whole: IcuPattern
     icu: bool
 
@@ -100,7 +100,7 @@ class Message:
 
 
 def escaped(text: str, in_branch: bool = False) -> str:
-    """Text of an ICU message: apostrophes doubled, braces quoted, in a branch also "#".
+    """Escapes text for an ICU message: apostrophes are doubled, braces quoted, in a branch also "#".
 
     >>> escaped("l'an {0}")
     "l''an '{0}'"
@@ -109,7 +109,7 @@ def escaped(text: str, in_branch: bool = False) -> str:
 
 
 def parse_message(text: str) -> Message:
-    """The message with its parts; what looks like an ICU message but is none is one segment.
+    """Parses a message; text that only resembles an ICU message is one segment.
 
     >>> [s.text for s in parse_message("{n, plural, one {# file} other {# files}} in {place}").segments]
     ['￼ in ￼', '￼ file', '￼ files']
@@ -132,7 +132,7 @@ def every_pattern(pattern: IcuPattern) -> Iterator[IcuPattern]:
 
 
 def read_pattern(message: str, at: int, pattern: IcuPattern, depth: int) -> int:
-    """Read text and arguments up to the brace that closes the branch; where it ends, or -1 where it is malformed."""
+    """Reads text and arguments up to the brace that closes the branch; returns its position, or -1 if malformed."""
     text = list[str]()
     while at < len(message):
         character = message[at]
@@ -163,7 +163,7 @@ def read_pattern(message: str, at: int, pattern: IcuPattern, depth: int) -> int:
 
 
 def read_argument(message: str, at: int, depth: int) -> tuple[list[str | IcuPattern], int]:
-    """An argument as it is written, its branches apart, and where it ends (-1: it is malformed)."""
+    """Reads an argument; returns its source, with branches as separate items, and its end (-1 if malformed)."""
     if message[at] in ("#", ATOM):
         return [message[at]], at + 1
     opening = COMPLEX.match(message, at)

@@ -2,9 +2,9 @@
 
 Spans of one style are one mark, links are marks; fields, pictures and notes are atoms; tabs and line breaks end a
 segment and stay where they are. Titles and descriptions of pictures are translated. Tracked deletions, code (by style)
-and everything else in the file stay as they were.
+and everything else in the file stay unchanged.
 
-Does not do: document properties, formulas and charts (which are documents of their own inside the file).
+Document properties, formulas and charts (which are documents of their own inside the file) are not supported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 TEXT_SPACE, STYLE_SPACE = f"{ODF}text:1.0", f"{ODF}style:1.0"
 KINDS = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template")
 CODE_STYLES = ("Source_20_Text", "Preformatted_20_Text", "Teletype", "User_20_Entry")
-MAX_SPACES = 1000  # of one element
+MAX_SPACES = 1000  # maximum spaces of one element
 
 WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 SPACES = re.compile(r" {2,}")
@@ -33,7 +33,7 @@ ROLES = element_roles("odt")
 
 
 class OpenGrammar(Grammar):
-    """What the elements of an ODT file are."""
+    """The roles of the elements of an ODT file."""
 
     bare_text = True
     prefix = b"text:"  # until a paragraph has been read
@@ -62,7 +62,7 @@ class OpenGrammar(Grammar):
         return token.attributes.get(f"{TEXT_SPACE} style-name") in self.code_styles
 
     def text(self, text: str, flow: Flow) -> str:
-        """White space counts as one space, and as none at the start of a paragraph or after a space."""
+        """Collapses white space to one space, or to none at the start of a paragraph or after a space."""
         text = WHITE_SPACE.sub(" ", text)
         before = flow.leaves[-1] if flow.leaves else None
         if before is None or (before.kind == "text" and before.text.endswith(" ")):
@@ -96,11 +96,11 @@ def is_encrypted(manifest: bytes) -> bool:
     try:
         return any(token.name.endswith(" encryption-data") for token in xml_tokens(manifest, "META-INF/manifest.xml"))
     except InputError:
-        return False  # old files, which have no namespaces there
+        return False  # old files have no namespaces there
 
 
 def code_styles(contents: Sequence[bytes]) -> frozenset[str]:
-    """The names of the styles that are for code or inherit from one that is."""
+    """The names of the styles that are for code or inherit from such a style."""
     children: dict[str, list[str]] = {}
     for content in contents:
         for token in xml_tokens(content, "an XML part"):

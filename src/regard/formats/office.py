@@ -1,14 +1,14 @@
-"""The readable paragraphs of an office document's XML part, found by a grammar that says what each element is.
+"""The readable paragraphs of an office document's XML part, found by a grammar that gives each element a role.
 
 A grammar (one for DOCX, one for ODT) gives every element a role:
 
 | role | meaning |
 |---|---|
-| paragraph | holds a text of its own; may stand inside an atom of another paragraph (a text box, a footnote) |
+| paragraph | a text of its own; may be inside an atom of another paragraph (a text box, a footnote) |
 | wrapper | around leaves: a run, a span, a link |
-| part | a wrapper whose content is a text of its own, apart from what stands around it |
-| properties | belongs to the opening of the wrapper it stands in |
-| text | its character data is what people read (in ODT, character data of paragraphs and wrappers is) |
+| part | a wrapper whose content is a separate text |
+| properties | belongs to the start of the wrapper that contains it |
+| text | its character data is readable text (in ODT, character data of paragraphs and wrappers is) |
 | glyph | stands for characters: several spaces, a hyphen |
 | atom, note, break, point, start | a leaf of that kind (`flow.py`) |
 | skipped | nothing inside is read: a tracked deletion |
@@ -32,15 +32,15 @@ from regard.formats.flow import Bytes, Flow, Kind, Leaf, Wrapper, has_letter
 from regard.formats.table import format_rules
 from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, declared_encoding, xml_tokens
 
-MAX_NESTING = 50  # wrappers inside wrappers
+MAX_NESTING = 50  # maximum depth of nested wrappers
 
 
 class Role(NamedTuple):
     name: str
-    text: str = ""  # of a glyph
-    # of a wrapper: what neighbours of one format have in common
+    text: str = ""  # for a glyph
+    # for a wrapper: what adjacent wrappers of one format have in common
     key: Literal["opening", "properties", "none"] = "opening"
-    holds_text: bool = True  # of a wrapper
+    holds_text: bool = True  # for a wrapper
 
 
 def element_roles(format: str) -> dict[str, Role]:
@@ -49,47 +49,47 @@ def element_roles(format: str) -> dict[str, Role]:
 
 
 class Grammar(ABC):
-    """What a kind of document says about its elements."""
+    """The roles of the elements of a kind of document."""
 
     bare_text = False  # whether character data of paragraphs and wrappers is text
-    prefix: bytes  # of the namespace of paragraphs, as written
+    prefix: bytes  # namespace prefix of paragraphs, as written
 
     def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
         self.data, self.code_styles = data, code_styles
 
     def paragraph(self, token: Token) -> Role:
-        """The role of a paragraph; notes its prefix, with which its text is written."""
+        """The role of a paragraph; also stores its prefix, with which its text is written."""
         tag = self.data[token.start + 1 : token.end].split(b">")[0].split()[0]
         self.prefix = tag.removesuffix(b"/")[:-1]
         return Role("paragraph")
 
     @abstractmethod
     def role(self, token: Token, inside: bool) -> Role:
-        """The role of the element that this token opens; `inside`: directly within a paragraph or wrapper."""
+        """The role of the element that this token opens; `inside`: it is a direct child of a paragraph or wrapper."""
 
     def attributes(self, token: Token) -> Sequence[str]:
-        """The attributes that people read, by their names as written."""
+        """The names, as written, of the readable attributes."""
         return ()
 
     @abstractmethod
     def is_code(self, token: Token) -> bool:
-        """Whether text in this element, or in the one that has this property, is not translated."""
+        """Whether text in this element, or in the element with this property, is not translated."""
 
     @abstractmethod
     def text(self, text: str, flow: Flow) -> str:
-        """Character data as people read it."""
+        """Converts character data to readable text."""
 
     @abstractmethod
     def written(self, text: str) -> bytes:
-        """A piece of text as the bytes of a paragraph or wrapper."""
+        """Encodes text as the content of a paragraph or wrapper."""
 
     def finish(self, flow: Flow) -> None:  # noqa: B027  # most need none
-        """Correct the leaves of a paragraph that was read, before it is cut into segments."""
+        """Corrects the leaves of a parsed paragraph, before it is split into segments."""
 
 
 @dataclass
 class AttributeText:
-    """An attribute that people read: the bytes of its value."""
+    """A readable attribute: the bytes of its value."""
 
     start: int
     end: int
@@ -103,13 +103,13 @@ class AttributeText:
 
 @dataclass
 class Frame:
-    """An element that is open."""
+    """An open element."""
 
     role: Role
     start: int
-    flow: Flow | None = None  # where its content goes; None: nowhere
+    flow: Flow | None = None  # the paragraph of its content; None if it has none
     path: tuple[int, ...] = ()
-    leaves: int = 0  # how many the paragraph had before it
+    leaves: int = 0  # number of leaves that the paragraph had before it
     texts: list[str] = field(default_factory=list)
 
 
@@ -119,8 +119,8 @@ class OfficePart:
 
     data: bytes
     grammar: Grammar
-    texts: list[Flow | AttributeText] = field(default_factory=list)  # what stands inside another comes before it
-    kept: int = 0  # paragraphs of code
+    texts: list[Flow | AttributeText] = field(default_factory=list)  # nested texts come before their parents
+    kept: int = 0  # number of code paragraphs, which are not translated
 
     @property
     def segments(self) -> list[Segment]:
@@ -169,7 +169,7 @@ class OfficeDocument:
 
 
 def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
-    """The tokens, texts beside each other as one: expat gives every line and every entity by itself."""
+    """Merges adjacent text tokens: expat reports every line and every entity separately."""
     for kind, run in groupby(tokens, key=lambda token: token.kind):
         if kind == TEXT:
             texts = list(run)
@@ -179,7 +179,7 @@ def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
 
 
 def read_part(data: bytes, what: str, grammar: Grammar) -> OfficePart:
-    """The texts of an XML file; `what` names it in messages."""
+    """Reads the texts of an XML file; `what` names it in messages."""
     named = declared_encoding(data, what)
     if named not in (None, "utf-8", "utf8", "us-ascii", "ascii") or data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise InputError(f"{what} is not in UTF-8, the only encoding that is read")
@@ -195,12 +195,12 @@ def read_part(data: bytes, what: str, grammar: Grammar) -> OfficePart:
 
 
 class PartReader:
-    """Follows the tokens of a file with a stack of open elements."""
+    """Reads the tokens of a file with a stack of open elements."""
 
     def __init__(self, part: OfficePart, what: str) -> None:
         self.part, self.grammar, self.what = part, part.grammar, what
         self.stack = [Frame(Role("block"), 0)]
-        self.skipped = 0  # how many open elements are not read
+        self.skipped = 0  # number of open elements that are skipped
         self.paragraphs = 0
 
     def open(self, token: Token) -> None:
@@ -212,7 +212,7 @@ class PartReader:
         elif not inside and role.name not in ("paragraph", "block"):
             role = Role("block")
         elif len(above.path) >= MAX_NESTING and role.name in ("wrapper", "part"):
-            role = Role("atom")  # nobody writes that; what is in it stays as it is
+            role = Role("atom")  # not written by real programs; its content stays unchanged
         if above.role.name == "properties":
             role = Role("inside properties")
             self.property(token)
@@ -229,7 +229,7 @@ class PartReader:
         self.stack.append(frame)
 
     def wrap(self, frame: Frame, token: Token, above: Frame) -> None:
-        """Open a wrapper in the paragraph that is open."""
+        """Opens a wrapper in the current paragraph."""
         flow = above.flow
         assert flow is not None
         if frame.role.name == "part":
@@ -241,7 +241,7 @@ class PartReader:
         frame.flow, frame.path = flow, (*above.path, len(flow.wrappers) - 1)
 
     def property(self, token: Token) -> None:
-        """Look at an element directly inside the properties of a wrapper or paragraph."""
+        """Handles an element directly inside the properties of a wrapper or paragraph."""
         owner = self.stack[-2]
         if owner.flow is not None and self.grammar.is_code(token):
             if owner.role.name == "paragraph":
@@ -288,7 +288,7 @@ class PartReader:
             flow.leaves.append(Leaf(kinds.get(role.name, "point"), frame.start, end, above.path))
 
     def unwrap(self, frame: Frame, token: Token, flow: Flow, above: Frame) -> None:
-        """Close a wrapper; one without leaves is a point as a whole."""
+        """Closes a wrapper; one without leaves becomes a point."""
         first = frame.leaves + (frame.role.name == "part")
         if len(flow.leaves) == first and frame.path[-1] == len(flow.wrappers) - 1:
             flow.wrappers.pop()
@@ -299,7 +299,7 @@ class PartReader:
             flow.leaves.append(Leaf("break", token.end, token.end, above.path))
 
     def extend(self, flow: Flow, above: Frame, frame: Frame, end: int) -> None:
-        """Properties belong to the opening of the wrapper they stand in, or before the paragraph's first leaf."""
+        """Adds properties to the start of the wrapper that contains them, or before the paragraph's first leaf."""
         if above.role.name == "paragraph":
             flow.leaves.append(Leaf("break", frame.start, end, above.path))
             return

@@ -1,7 +1,7 @@
-"""Columns of Parquet files, which pyarrow reads: texts of the chosen columns are translated, all else stays.
+"""Parquet files, read by pyarrow: texts of the chosen columns are translated, everything else stays unchanged.
 
-A document is a table of rows, of a whole file or of a chunk of one. Nulls and texts without a letter stay. What is
-written for a chunk is an Arrow stream; `join_chunks` makes a Parquet file of them.
+A document is a table of rows, from a whole file or a chunk of one. Nulls and texts without a letter stay unchanged. A
+chunk is written as an Arrow stream; `join_chunks` makes a Parquet file of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.flow import has_letter
 from regard.formats.text import kept_warning
 
-ROW_GROUP_ROWS = 1 << 16  # rows of a row group that is written, at most
-ROW_GROUP_BYTES = 64 << 20  # bytes from which on a row group takes no further rows
+ROW_GROUP_ROWS = 1 << 16  # maximum rows of a row group that is written
+ROW_GROUP_BYTES = 64 << 20  # size in bytes from which a row group takes no further rows
 
 
 def _pyarrow() -> Any:
@@ -29,7 +29,7 @@ def _pyarrow() -> Any:
 
 
 class RowsDocument:
-    """Rows of a table, of which these columns are texts."""
+    """Rows of a table with some columns of text."""
 
     def __init__(self, rows: Any, columns: Sequence[str], first_row: int = 1) -> None:
         self.rows, self.columns = rows, columns
@@ -59,7 +59,7 @@ class RowsDocument:
         return rows
 
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        """The rows as an Arrow stream."""
+        """Returns the rows as an Arrow stream."""
         pyarrow, rows = _pyarrow(), self.translated(translated)
         sink = pyarrow.BufferOutputStream()
         with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
@@ -99,7 +99,7 @@ def _opened(source: Any, name: str) -> Any:
 
 
 def chosen_columns(schema: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns, which must hold text."""
+    """Returns the columns; raises if they do not contain text."""
     texts = [field.name for field in schema if _is_text(field.type)]
     for column in columns or ("",):
         if column not in texts:
@@ -117,7 +117,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def codec_of(file: Any) -> str:
-    """How the file is compressed, by its first column."""
+    """The compression of the file, taken from its first column."""
     about = file.metadata
     if not (about.num_row_groups and about.num_columns):
         return "snappy"
@@ -126,14 +126,14 @@ def codec_of(file: Any) -> str:
 
 
 def survey(path: Path, columns: tuple[str, ...]) -> int:
-    """The number of rows of a file, after a look at its columns."""
+    """Checks the columns of a file and returns its number of rows."""
     with _opened(path, str(path)) as file:
         chosen_columns(file.schema_arrow, columns)
         return int(file.metadata.num_rows)
 
 
 def row_chunks(path: Path, rows: int) -> Iterator[Any]:
-    """The rows of a file in tables of at most so many."""
+    """Yields the rows of a file in tables of at most `rows`."""
     pyarrow = _pyarrow()
     with _opened(path, str(path)) as file:
         try:
@@ -144,7 +144,7 @@ def row_chunks(path: Path, rows: int) -> Iterator[Any]:
 
 
 def join_chunks(written: Iterable[bytes], like: Path, out: Path) -> None:
-    """A Parquet file of what `RowsDocument.write` gave for each chunk of the file `like`, in order."""
+    """Writes a Parquet file from the results of `RowsDocument.write` for each chunk of the file `like`, in order."""
     pyarrow = _pyarrow()
     with _opened(like, str(like)) as file:
         schema, codec = file.schema_arrow, codec_of(file)

@@ -1,11 +1,11 @@
-"""Gettext catalogues (PO, POT): entries without a translation are filled, all else stays byte for byte.
+"""Gettext catalogues (PO, POT): entries without a translation are filled; all else stays unchanged, byte for byte.
 
-Entries that are translated, fuzzy or obsolete stay as they are. An entry that lost a placeholder or is doubtful, or
-whose language has more than two plural forms (the source knows two), is marked `fuzzy`, so that gettext does not use it
-before someone has looked at it. A template's header gets the target's language and plural forms.
+Entries that are translated, fuzzy or obsolete stay unchanged. An entry that lost a placeholder or is doubtful, or whose
+language has more than two plural forms (the source has two), is marked `fuzzy`, so that gettext does not use it before
+someone has checked it. A template's header gets the target's language and plural forms.
 
-The grammar is the one of the gettext manual: comments, `msgctxt`, `msgid`, `msgid_plural`, `msgstr`, `msgstr[n]`, each
-with one or more quoted strings of C; entries that begin with `#~` are obsolete.
+The grammar is that of the gettext manual: comments, `msgctxt`, `msgid`, `msgid_plural`, `msgstr`, `msgstr[n]`, each
+with one or more quoted C strings; entries that begin with `#~` are obsolete.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", '"': '"', "\\": "\\"}
 ESCAPED = str.maketrans({character: "\\" + letter for letter, character in PLAIN.items()})
 LINE_WIDTH = 79
-# Where gettext may break a line: after spaces, after - / . inside words, and beside ideographs.
+# Positions where gettext may break a line: after spaces, after - / . inside words, and beside ideographs.
 IDEOGRAPH = r"[\u2E80-\u9FFF\uAC00-\uD7AF]"
 BREAKS = re.compile(rf"(?<=\s)(?=\S)|(?<=[\w/][-/.])(?=[^\W\d_])|(?<={IDEOGRAPH})(?=\w)|(?<=\w)(?={IDEOGRAPH})")
 
 
 @dataclass
 class PoString:
-    """One of an entry's strings: its lines, `first` to `last` (excluded)."""
+    """One string of an entry: lines `first` to `last` (excluded)."""
 
     first: int
     last: int
@@ -52,7 +52,7 @@ class PoString:
 
 @dataclass
 class PoEntry:
-    """The strings of an entry by their keywords, and its line of flags."""
+    """The strings of an entry by keyword, and its line of flags."""
 
     strings: dict[str, PoString] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ def unquoted(text: str) -> str:
 
 
 def read_entries(lines: Sequence[str]) -> list[PoEntry]:
-    """The entries that are not obsolete; lines may end with CR."""
+    """Reads the entries that are not obsolete; lines may end with CR."""
     reader = EntryReader()
     for number, line in enumerate(lines):
         stripped = line.strip()
@@ -99,14 +99,14 @@ def read_entries(lines: Sequence[str]) -> list[PoEntry]:
 
 
 class EntryReader:
-    """Gathers lines as entries."""
+    """Collects lines into entries."""
 
     def __init__(self) -> None:
         self.entries: list[PoEntry] = []
         self.entry, self.keyword = PoEntry(), ""
 
     def finish(self) -> None:
-        """The entry that is open is complete if it has a translation, even an empty one."""
+        """Ends the open entry, which is complete if it has a translation, even an empty one."""
         if self.entry.forms:
             self.entries.append(self.entry)
             self.entry = PoEntry()
@@ -138,11 +138,11 @@ class EntryReader:
 
 
 def bad_line(number: int, problem: str) -> InputError:
-    return InputError(f"this is no PO catalogue: {problem} (line {number + 1})")
+    return InputError(f"this is not a PO catalogue: {problem} (line {number + 1})")
 
 
 def quoted_lines(keyword: str, text: str, wrap: bool = True) -> list[str]:
-    r"""The lines of a string, as gettext breaks them: after each line break, and at spaces before column 80.
+    r"""The lines of a string, broken as gettext does: after each line break, and at spaces before column 80.
 
     >>> quoted_lines("msgstr", "a\n")
     ['msgstr "a\\n"']
@@ -158,7 +158,7 @@ def quoted_lines(keyword: str, text: str, wrap: bool = True) -> list[str]:
 
 
 def wrapped(part: str) -> list[str]:
-    """A line of a string in pieces that fit between quotation marks, spaces at their ends."""
+    """Splits a line of a string into pieces that fit between quotation marks; spaces stay at their ends."""
     made, line, room = list[str](), list[str](), LINE_WIDTH - 2
     used = 0
     for word in BREAKS.split(part):
@@ -173,20 +173,20 @@ def wrapped(part: str) -> list[str]:
 
 
 def width(text: str) -> int:
-    """Columns in a terminal."""
+    """The width in terminal columns."""
     return len(text) if text.isascii() else sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-TWO_FORMS = "nplurals=2; plural=(n != 1);"  # of languages that `rules.toml` does not name
+TWO_FORMS = "nplurals=2; plural=(n != 1);"  # for languages that `rules.toml` does not list
 PLURAL_FORMS = {code: form for codes, form in format_rules()["plural_forms"].items() for code in codes.split()}
 COUNT = re.compile(r"nplurals\s*+=\s*+(\d{1,2})")
 
-Edits = dict[int, tuple[int, list[str]]]  # first line → one after the last, the new lines
+Edits = dict[int, tuple[int, list[str]]]  # first line → the line after the last one, and the new lines
 
 
 @dataclass
 class Filling:
-    """An entry that is to be filled: for each keyword the text, or the number of the segment that gives it."""
+    """An entry to fill: for each keyword the text, or the index of the segment whose translation is the text."""
 
     entry: PoEntry
     texts: dict[str, int | str]
@@ -237,7 +237,7 @@ class Catalogue:
 
 
 def read(data: bytes, options: FormatOptions) -> Catalogue:
-    # The header names the encoding and is itself in it; its words are ASCII.
+    # The header names the encoding and is itself encoded in it; its words are ASCII.
     readable = data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
     charset = header_of(read_entries(readable.split("\n"))).get_content_charset()
     source = decode(data, None if charset in (None, "charset") else charset)
@@ -262,7 +262,7 @@ def read(data: bytes, options: FormatOptions) -> Catalogue:
 
 
 def texts_of(entry: PoEntry, forms: int, segments: list[Segment]) -> dict[str, int | str]:
-    """What each form is filled with; adds the segments. A text without words is its own translation."""
+    """The content of each form, with the segments added to `segments`. A text without words is its own translation."""
 
     def filled(keyword: str) -> int | str:
         string = entry.strings[keyword]
@@ -279,13 +279,13 @@ def texts_of(entry: PoEntry, forms: int, segments: list[Segment]) -> dict[str, i
 
 
 def header_of(entries: Sequence[PoEntry]) -> Header:
-    """The fields of the catalogue's header: the translation of the empty string."""
+    """The fields of the catalogue's header, which is the translation of the empty string."""
     first = entries[0] if entries and entries[0].strings["msgid"].value == "" else None
     return email.message_from_string(first.forms[0].value if first else "")
 
 
 def header_edits(entries: Sequence[PoEntry], lines: Sequence[str], target: str, plurals: str) -> Edits:
-    """The lines of a template's header that say nothing yet: the language and its plural forms."""
+    """Edits that fill in the empty fields of a template's header: the language and its plural forms."""
     if not target or not entries or entries[0].strings["msgid"].value != "":
         return {}
     edits: Edits = {}

@@ -1,8 +1,8 @@
-"""Subtitles (SRT, WebVTT): sentences are translated over the lines and cues that they run through.
+"""Subtitles (SRT, WebVTT): sentences are translated across lines and cues.
 
-Lines are joined until one ends a sentence; the translation is cut again into as many lines, at spaces, in proportion to
-the lengths of the source's lines and by preference after punctuation. Numbers, times, settings, styles, regions, notes,
-and what stands at the edges of lines (tags, dashes) stay as they were.
+Lines are joined until one ends a sentence; the translation is split again into as many lines, at spaces, in proportion
+to the lengths of the source's lines and preferably after punctuation. Numbers, times, settings, styles, regions, notes
+and the edges of lines (tags, dashes) stay unchanged.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from regard.formats.document import ATOM, Atom, FormatOptions, Mark, OpenMark, P
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 
-MAX_SENTENCE_LINES = 8  # lines of one sentence
-MAX_PAUSE_SECONDS = 3.0  # seconds between two cues that end a sentence
+MAX_SENTENCE_LINES = 8  # maximum lines of one sentence
+MAX_PAUSE_SECONDS = 3.0  # a longer pause between two cues ends a sentence
 SENTENCE_START = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
 CUE_END_SIGN = re.compile(r"[♪♫\])]")
 SENTENCE_END = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
 
 
 class Cue(NamedTuple):
-    """Its lines and its times in seconds."""
+    """A cue: its lines and its times in seconds."""
 
     text: CueLines
     start: float
@@ -48,7 +48,7 @@ class Passage:
 
 @dataclass
 class Subtitles:
-    """A file of subtitles; `escape` writes text as the format wants it, `unescape` reads it."""
+    """A subtitle file; `escape` writes text for the format, `unescape` reads it."""
 
     source: Encoded
     cues: Sequence[Cue]
@@ -67,7 +67,7 @@ class Subtitles:
         return [passage.segment for passage in self.passages]
 
     def grouped(self) -> list[list[CueLine]]:
-        """The lines with words, those of one sentence together."""
+        """The lines with words, grouped by sentence."""
         groups: list[list[CueLine]] = []
         ended, last_end = True, 0.0
         for cue in self.cues:
@@ -134,7 +134,7 @@ class Subtitles:
         return self.source.encode(SourceEdits(self.source.text, edits)())
 
     def lines_of(self, passage: Passage, placed: PlacedSegment) -> list[str]:
-        """The translation cut into the passage's lines."""
+        """Splits the translation into the passage's lines."""
         words = "".join(piece if isinstance(piece, str) else "" for piece in placed.pieces)
         breaks = line_breaks(words, passage.lengths)
         out = LineWriter(passage, self.source.text, self.escape)
@@ -147,12 +147,12 @@ class Subtitles:
                 out.tag(piece)
         while len(out.lines) < len(passage.lines):
             out.next_line()
-        # A line without words holds an ellipsis, since an empty line would end the cue.
+        # A line without words gets an ellipsis, since an empty line would end the cue.
         return [line.strip(" ") or "…" for line in out.lines]
 
 
 class LineWriter:
-    """Writes pieces, and at each break closes the tags that are open where another cue begins."""
+    """Writes pieces; where another cue begins, it closes the open tags and opens them again."""
 
     def __init__(self, passage: Passage, source: str, escape: Callable[[str], str]) -> None:
         self.passage, self.source, self.escape = passage, source, escape
@@ -194,7 +194,7 @@ class LineWriter:
 
 
 def line_breaks(text: str, lengths: Sequence[int]) -> list[int]:
-    """Where to cut a text into as many lines as there are lengths, in proportion to them.
+    """The positions where to split a text into as many lines as there are lengths, in proportion to them.
 
     >>> line_breaks("Je pense, donc je suis.", [7, 12])
     [9]
@@ -232,14 +232,14 @@ def read_srt(data: bytes, options: FormatOptions) -> Subtitles:
     source = decode(data)
     cues = read_cues(source.text, SRT_TAGS)
     if not cues:
-        raise InputError("this is no SRT file: no line of times such as 00:00:01,000 --> 00:00:02,500 is in it")
+        raise InputError("this is not an SRT file: no line of times such as 00:00:01,000 --> 00:00:02,500 is in it")
     return Subtitles(source, cues)
 
 
 def read_cues(text: str, tags: re.Pattern[str]) -> list[Cue]:
-    """The cues: after each line of times, the lines of text up to an empty one."""
+    """Reads the cues: after each line of times, the lines of text up to an empty one."""
     cues: list[Cue] = []
-    lines: list[CueLine] | None = None  # of the cue that is open
+    lines: list[CueLine] | None = None  # of the open cue
     times = (0.0, 0.0)
     start = 0
     ends = [found.span() for found in NEWLINE.finditer(text)]
@@ -272,7 +272,7 @@ WRITTEN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u200e": "&lrm
 def read_vtt(data: bytes, options: FormatOptions) -> Subtitles:
     source = decode(data)
     if re.match(r"WEBVTT(?:[ \t\r\n]|$)", source.text) is None:
-        raise InputError("this is no WebVTT file: its first line must be WEBVTT")
+        raise InputError("this is not a WebVTT file: its first line must be WEBVTT")
     return Subtitles(source, read_cues(source.text, VTT_TAGS), unescaped, lambda text: text.translate(WRITTEN))
 
 

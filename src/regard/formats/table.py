@@ -1,4 +1,4 @@
-"""The formats (`rules.toml`): their names, their suffixes and where their readers are."""
+"""The table of formats (`rules.toml`): their names, their suffixes and the modules that read them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Reader = Callable[[bytes, FormatOptions], Document]
 
 
 class DocumentFormat(NamedTuple):
-    """`read` names a function `(data, options) -> Document`, whose module is imported when a document is read."""
+    """A format. `read` names a function `(data, options) -> Document`, whose module is imported on first use."""
 
     suffixes: tuple[str, ...]
     read: str
-    binary: bool = False  # not for a terminal
+    binary: bool = False  # cannot be shown in a terminal
 
 
 @cache
@@ -38,7 +38,7 @@ FORMATS: dict[str, DocumentFormat] = {
 
 
 def format_of(path: Path) -> str | None:
-    """The name of the format by the suffix, or None for a suffix of none.
+    """The name of a file's format by its suffix, or None for an unknown suffix.
 
     >>> format_of(Path("notes.TXT")), format_of(Path("page.html.gz")), format_of(Path("corpus.en"))
     ('text', 'html', None)

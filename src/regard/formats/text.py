@@ -1,4 +1,4 @@
-"""Plain text, and documents of which some spans are texts: these are replaced, all other bytes stay as they are."""
+"""Plain text, and documents in which some spans are texts: these are replaced, all other bytes stay unchanged."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from regard.formats.document import FormatOptions, PlacedSegment, Segment, SourceEdits, Span
 from regard.formats.encoding import Encoded, decode
 
-# The characters to write for the translations of a stretch's segments.
+# Returns the text to write for the translations of a span's segments.
 Writer = Callable[[Sequence[PlacedSegment]], str]
 
 
 @dataclass
 class TextSpan:
-    """Characters `start` to `end` of the document hold these segments."""
+    """Characters `start` to `end` of the document, with the segments in them."""
 
     start: int
     end: int
@@ -24,7 +24,7 @@ class TextSpan:
 
 @dataclass
 class SpanDocument:
-    """A document with its texts in order, none inside another."""
+    """A document with its spans of text in order, not nested."""
 
     source: Encoded
     spans: list[TextSpan]
@@ -47,14 +47,14 @@ class SpanDocument:
 def kept_warning(count: int, what: str) -> tuple[str, ...]:
     """
     >>> kept_warning(1, "value"), kept_warning(3, "value")
-    (('1 value is no prose and was left as it is',), ('3 values are no prose and were left as they are',))
+    (('1 value is not prose and was left unchanged',), ('3 values are not prose and were left unchanged',))
     """
-    one, several = f"1 {what} is no prose and was left as it is", f"{what}s are no prose and were left as they are"
+    one, several = f"1 {what} is not prose and was left unchanged", f"{what}s are not prose and were left unchanged"
     return (one if count == 1 else f"{count} {several}",) if count else ()
 
 
 def text_document(source: Encoded, wrapped: bool) -> SpanDocument:
-    """Plain text as one segment."""
+    """Makes a document of plain text with one segment."""
     segment = Segment(source.text, wrapped=wrapped, place="the text")
     return SpanDocument(source, [TextSpan(0, len(source.text), [segment], lambda placed: placed[0].text)])
 

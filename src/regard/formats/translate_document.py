@@ -1,8 +1,8 @@
-"""A document in, the same document in another language out: at once, or in chunks of whole lines.
+"""Translates a document into a document of the same format: as a whole, or in chunks of whole lines.
 
-Documents of any size whose lines stand for themselves (text, tables, records, rows) are read in chunks. What must be
-known of the whole document (which columns were chosen, whether it is pure ASCII) is found out first, by `chunk_reader`.
-Then each chunk is a document of its own, and their translations one after another are the translation of the whole.
+Documents of any size with independent lines (text, tables, records, rows) are read in chunks. Facts about the whole
+document (which columns were chosen, whether it is pure ASCII) are determined first, by `chunk_reader`. Then each chunk
+is a document of its own, and the concatenated translations of the chunks are the translation of the whole.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from regard.formats.table import reader_of
 from regard.formats.text import SpanDocument, TextSpan, text_document
 from regard.translation.translation import Translation
 
-# Texts, and whether their line breaks are only wrapping; one translation for each text, in order.
+# Takes texts, and whether their line breaks are only wrapping; returns one translation for each text, in order.
 Translate = Callable[[Sequence[str], bool], Sequence[Translation]]
 
 
 class TranslatedDocument(NamedTuple):
-    """The new document, what is to be said about it, and the segments with their translations."""
+    """The new document, the warnings about it, and the segments with their translations."""
 
     data: bytes
     warnings: tuple[str, ...]
@@ -47,7 +47,7 @@ def translate_document(
 
 
 def translate_read(document: Document, translate: Translate) -> TranslatedDocument:
-    """The same of a document that was read already."""
+    """Translates a parsed document."""
     found: dict[int, Translation] = {}
     for wrapped, numbers in by_wrapping(document.segments):
         texts = [document.segments[number].text for number in numbers]
@@ -56,7 +56,7 @@ def translate_read(document: Document, translate: Translate) -> TranslatedDocume
 
 
 def by_wrapping(segments: Sequence[Segment]) -> list[tuple[bool, list[int]]]:
-    """The numbers of the segments whose line breaks are only wrapping, and of the others: each group is translated at
+    """Groups the indices of the segments by whether their line breaks are only wrapping: each group is translated at
     once, so that batches are full."""
     groups = [
         (wrapped, [n for n, segment in enumerate(segments) if segment.wrapped is wrapped]) for wrapped in (False, True)
@@ -65,19 +65,19 @@ def by_wrapping(segments: Sequence[Segment]) -> list[tuple[bool, list[int]]]:
 
 
 def write_translated(document: Document, translations: Sequence[Translation]) -> TranslatedDocument:
-    """The document with a translation in the place of each segment."""
+    """Writes the document with a translation in place of each segment."""
     segments = tuple(document.segments)
     placed = [
         replace(place_marks(segment, found), doubtful=is_doubtful(found))
         for segment, found in zip(segments, translations, strict=True)
     ]
-    written = document.write(placed)  # which may add to the warnings
+    written = document.write(placed)  # may add warnings
     remarks = (*document.warnings, *warnings_of(segments, placed))
     return TranslatedDocument(written, remarks, segments, tuple(translations))
 
 
 def is_doubtful(translation: Translation) -> bool:
-    """Whether a sentence of the translation is doubtful, or something that was protected is missing from it."""
+    """Whether a sentence of the translation is doubtful, or a protected span is missing from it."""
     lost = (span.status == "missing" for sentence in translation.sentences for span in sentence.protected)
     return bool(translation.doubtful) or any(lost)
 
@@ -93,13 +93,13 @@ def warnings_of(segments: Sequence[Segment], placed: Sequence[PlacedSegment]) ->
 # ── chunks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 STREAMED = ("text", "tsv", "jsonl", "parquet")  # formats that are read in chunks
-Chunk = tuple[Document, int]  # what was read, and how many of the chosen texts have no letter and stay as they are
-# Of the bytes or rows of a chunk and the number of its first line. It can be sent to another process.
+Chunk = tuple[Document, int]  # the parsed chunk, and how many of the chosen texts have no letter and stay unchanged
+# Takes the bytes or rows of a chunk and the number of its first line. It can be sent to another process.
 ChunkReader = Callable[[Any, int], Chunk]
 
 
 def chunk_reader(format: str, lines: Callable[[], Iterator[bytes]], options: FormatOptions) -> ChunkReader:
-    """The reader of a document's chunks. `lines` gives the lines of the document from the first one on."""
+    """Returns the reader of a document's chunks. `lines` returns the lines of the document from the start."""
     if format == "text":
         return partial(_read_text, options.wrapped)
     if format == "parquet":

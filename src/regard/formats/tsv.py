@@ -20,7 +20,7 @@ LINE_OR_TAB = re.compile(r"[\t\r\n]+")
 
 
 class ChosenColumns(NamedTuple):
-    """Their numbers from 0, and whether the first line of the table is a header."""
+    """The indices of the chosen columns, from 0, and whether the first line of the table is a header."""
 
     numbers: frozenset[int]
     has_header: bool
@@ -33,7 +33,7 @@ def read(data: bytes, options: FormatOptions) -> SpanDocument:
 
 
 def read_rows(source: Encoded, columns: ChosenColumns, first_line: int = 1) -> tuple[list[TextSpan], int]:
-    """The texts of whole lines of a table, and how many cells of the chosen columns have no letter."""
+    """Reads the texts of whole lines of a table; also returns how many cells of the chosen columns have no letter."""
     spans: list[TextSpan] = []
     start, kept = 0, 0
     for number, line in enumerate(source.text.split("\n"), first_line):
@@ -56,7 +56,7 @@ def written(placed: Sequence[PlacedSegment]) -> str:
 
 
 def chosen_columns(columns: tuple[str, ...], first_line: str) -> ChosenColumns:
-    """The columns that the user means, by the first line of the table.
+    """Finds the chosen columns by the first line of the table.
 
     >>> chosen_columns(("text",), "id\\ttext")
     ChosenColumns(numbers=frozenset({1}), has_header=True)

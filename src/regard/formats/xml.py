@@ -1,8 +1,8 @@
-"""XML of any kind: the text of its elements. Attributes, comments, instructions and CDATA sections stay as they are.
+"""XML of any kind: the text of its elements. Attributes, comments, instructions and CDATA sections stay unchanged.
 
-expat reads it and says at which byte each event begins. An element that stands beside text (mixed content) is inline,
-and so is all that it holds; every other element is a text of its own. What looks like an identifier stays. Documents
-that declare entities are refused: a few lines of them can expand to gigabytes.
+The parser is expat, which reports the byte offset of each event. An element beside text (mixed content) is inline, and
+so is all of its content; every other element is a separate text. Text that looks like an identifier stays unchanged.
+Documents that declare entities are refused: a few lines of them can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO = ("no", "false")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether it is one word with a digit or a sign inside it: a name for a program, a file, an address.
+    """Whether a text is one word with a digit or a sign inside it: a name for a program, a file, an address.
 
     >>> [is_identifier(text) for text in ("org.example.App", "en_US", "Save.", "well-known")]
     [True, True, False, False]
@@ -33,7 +33,7 @@ def is_identifier(text: str) -> bool:
 
 
 class Element(NamedTuple):
-    """An open element: what holds for its content."""
+    """An open element, with the rules for its content."""
 
     inline: bool
     keep: bool
@@ -58,7 +58,7 @@ class XmlReader:
     def read(self) -> MarkupSource:
         inline = self.inline_elements()
         stack = [Element(False, False, self.rules.preserve)]
-        cdata = -1  # where the CDATA section that is open begins
+        cdata = -1  # start of the open CDATA section
         for number, token in enumerate(self.tokens):
             if token.kind != TEXT or stack[-1].keep or cdata >= 0:
                 self.add_plain()
@@ -87,12 +87,12 @@ class XmlReader:
         return self.made
 
     def inline_elements(self) -> set[int]:
-        """The numbers of the tokens that open elements inside a text."""
+        """The indices of the tokens that open inline elements."""
         rules = self.rules
         starts = [number for number, token in enumerate(self.tokens) if token.kind == OPEN]
         mixed = mixed_elements(self.tokens) if rules.outline else set(starts)
         named = {number for number in starts if self.tokens[number].name in rules.inline}
-        return (mixed | named) - set(starts[:1])  # the root holds the texts
+        return (mixed | named) - set(starts[:1])  # the root contains the texts
 
     def start(self, token: Token, parent: Element, inline: bool) -> Element:
         inline = (inline or parent.inline) and token.name not in self.rules.splitting
@@ -127,7 +127,7 @@ class XmlReader:
             self.builder.character(token.start, token.end, token.name)
 
     def add_plain(self) -> None:
-        """The text that was written as itself so far, in one run: expat gives every line and its end by themselves."""
+        """Adds the literal text so far as one run: expat reports every line and its end separately."""
         if self.plain:
             self.builder.text(*self.plain)
             self.plain = None
@@ -139,8 +139,8 @@ class XmlReader:
 
 
 def mixed_elements(tokens: Sequence[Token]) -> set[int]:
-    """The numbers of the tokens that open elements which stand beside text."""
-    stack: list[tuple[bool, list[int]]] = [(False, [])]  # of each open element: whether it has text, and its children
+    """The indices of the tokens that open elements beside text."""
+    stack: list[tuple[bool, list[int]]] = [(False, [])]  # for each open element: whether it has text, and its children
     mixed: set[int] = set()
     for number, token in enumerate(tokens):
         if token.kind == OPEN:
@@ -162,7 +162,7 @@ def read(data: bytes, options: FormatOptions) -> MarkupDocument:
 
 
 def read_fragment(text: str, rules: TagRules = NO_RULES) -> MarkupDocument:
-    """Text and elements, with or without one element around them."""
+    """Reads text and elements, with or without a single root element."""
     whole = text.lstrip().startswith(("<?xml", "<!DOCTYPE"))
     before, after = ("", "") if whole else ("<t>", "</t>")
     reader = XmlReader(f"{before}{text}{after}", rules)

@@ -1,8 +1,8 @@
-"""An XML document as a flat list of tokens with their places in the bytes, so that it can be edited in place.
+"""An XML document as a flat list of tokens with their byte offsets, so that it can be edited in place.
 
 The parser is expat. Everything between two tokens belongs to the first of them, so the tokens' ranges cover the
-document without gaps. The list is flat: documents of any depth are handled without recursion. Refused in one line: what
-is not well-formed, and documents that declare entities, a few lines of which can expand to gigabytes.
+document without gaps. The list is flat: documents of any depth are handled without recursion. Refused with a one-line
+error: documents that are not well-formed or declare entities, a few lines of which can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Token(NamedTuple):
     kind: str
     start: int
     end: int
-    name: str = ""  # of a tag; "namespace local" where namespaces are read; of text: the text, entities resolved
+    name: str = ""  # of a tag, "namespace local" if namespaces are parsed; for text: the text with entities resolved
     attributes: dict[str, str] = {}  # noqa: RUF012  (never changed)
 
 
@@ -76,7 +76,7 @@ def declared_encoding(data: bytes, what: str = "the document") -> str | None:
 
 
 def attribute_ranges(tag: bytes) -> dict[bytes, tuple[int, int]]:
-    """Where the values of a well-formed start tag's attributes stand, by their names as written.
+    """The spans of the attribute values of a well-formed start tag, by their names as written.
 
     >>> attribute_ranges(b'<a one="1" two = "2>"/>')
     {b'one': (8, 9), b'two': (18, 20)}

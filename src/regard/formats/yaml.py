@@ -1,8 +1,8 @@
-"""Messages of a program as YAML: keys stay, values that are prose are translated and written in their own style.
+"""Messages of a program as YAML: keys stay, values that are prose are translated and written in the same style.
 
-PyYAML (libyaml where it is there) finds the scalars and says which styles a new text may have; a plain or single-quoted
-scalar whose translation cannot be plain or single-quoted becomes double-quoted. Anchors, aliases, tags and comments
-stay. An alias is never expanded: the text is translated once, where its anchor stands.
+PyYAML (with libyaml if available) finds the scalars and determines which styles a new text may have; a plain or
+single-quoted scalar whose translation cannot be plain or single-quoted becomes double-quoted. Anchors, aliases, tags
+and comments stay. An alias is never expanded: the text is translated once, at its anchor.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MAX_NESTING = 500
 FOLD_WIDTH = 80  # of folded lines
 NO_WRAP = 1 << 30
 STRING = "tag:yaml.org,2002:str"
-OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # which YAML would take for line breaks
-# An anchor, a tag or a comment, before the text of a scalar, which can begin with none of their signs.
+OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # YAML would read these as line breaks
+# An anchor, a tag or a comment before the text of a scalar, which cannot begin with any of their signs.
 PROPERTIES = re.compile(r"(?:[&!]\S*+\s++|#[^\r\n]*+\s++)*+")
 HEADER = re.compile(r"([|>])([-+0-9]*+)([^\r\n]*+)(\r\n|\r|\n)?")
 
 
 class Scalar(NamedTuple):
-    """A value that is a string: its characters in the document, quotation marks included."""
+    """A string value: its span in the document, quotation marks included."""
 
     start: int
     end: int
@@ -62,16 +62,16 @@ def value_span(text: str, scalar: Scalar, ascii_only: bool) -> TextSpan:
 
 @dataclass
 class Collection:
-    """An open mapping or sequence; the document itself is the outermost."""
+    """An open mapping or sequence; the outermost one is the document itself."""
 
     is_mapping: bool = False
-    in_flow: bool = False  # or inside one that is
+    in_flow: bool = False  # or inside one that is in flow style
     key: str = ""
-    expects_key: bool = True  # of a mapping
+    expects_key: bool = True  # for a mapping
 
 
 def scalars(text: str) -> Iterator[Scalar]:
-    """The string values of the document that are not empty, in order; keys are left out."""
+    """Yields the string values of the document that are not empty, in order, without keys."""
     import yaml
 
     stack = [Collection()]
@@ -99,7 +99,7 @@ def scalars(text: str) -> Iterator[Scalar]:
         mark = getattr(problem, "problem_mark", None)
         place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         message = getattr(problem, "problem", None) or str(problem).splitlines()[0]
-        raise InputError(f"the document is no YAML: {message}{place}") from None
+        raise InputError(f"the document is not valid YAML: {message}{place}") from None
 
 
 def is_string(event: Any) -> bool:
@@ -117,7 +117,7 @@ def resolves_to_string(value: str) -> bool:
 
 
 def written(text: str, scalar: Scalar, raw: str, ascii_only: bool) -> str:
-    """The new text in the style of the scalar, or double-quoted where that style cannot hold it."""
+    """Writes the new text in the style of the scalar, or double-quoted if that style cannot represent it."""
     from yaml.emitter import Emitter
 
     analysis = Emitter(None, allow_unicode=not ascii_only).analyze_scalar(text)
@@ -142,7 +142,7 @@ def double_quoted(text: str, ascii_only: bool) -> str:
 
 
 def written_block(text: str, raw: str, allowed: bool) -> str | None:
-    """The text as a literal (|) or folded (>) scalar with the header, indentation and end of the one it replaces."""
+    """Writes the text as a literal (|) or folded (>) scalar with the header, indentation and end of the original."""
     header = HEADER.match(raw)
     body = raw[header.end() :] if header else ""
     lines = [line for line in body.splitlines() if line.strip()]

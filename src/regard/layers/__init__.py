@@ -1,1 +1,1 @@
-"""The mechanisms of the notes, one file each: masks, attention, positions, feed-forward layers, residuals."""
+"""The layers of the models, one mechanism per file: attention, positions, feed-forward layers, residuals …"""

@@ -3,15 +3,15 @@
     B batch   H heads   T queries   S keys   K head size   D = H·K model width
 
 `attend` is the equation; `attend_fused` is torch's kernel for the same equation, used wherever the weights are not
-needed. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same
-thing as ours, which masks after it. The scores of recurrent models (additive, general) are in `scores.py`.
+needed. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that equals our masking
+after the division. The scores of recurrent models (additive, general) are in `scores.py`.
 
 Masks are boolean, True = may attend, and broadcast to (B, H, T, S). Where sentences share rows (`batch.Shared`), a
 query attends to tokens of its own sentence only: `within_rows` is self-attention, `across_rows` is attention from
 target rows to the source rows of the same sentences. Both equal `attend` under `same_sentence_mask`. On a GPU one small
-kernel does it (`attention_kernels.py`): a row is short, so a whole T×T square of scores fits on the chip, and queries,
-keys and values are read and their gradients written in the layout of the projections, without rearranging. The kernel
-has no attention dropout; with it the layers use masks.
+kernel computes this (`attention_kernels.py`): rows are short, so all T×T scores fit on the chip, and queries, keys and
+values are read and their gradients written in the layout of the projections, without rearranging. The kernel has no
+attention dropout; with it the layers use masks.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from regard.layers.attention_kernels import rows_backward, rows_forward
 from regard.layers.kernels import HAS_TRITON
 from regard.layers.positions import Rotation, rotate
 
-# All but cuDNN's, which makes a new plan for every shape: with batches of similar lengths, or one step longer each
-# time, that takes far longer than the computation (docs/log.md).
+# All backends but cuDNN's, which makes a new plan for every shape: with batches of similar lengths, or one step longer
+# each time, that takes far longer than the computation (docs/log.md).
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-WIDTHS = (16, 32, 64, 128)  # of rows that the kernel takes; longer rows go to torch
+WIDTHS = (16, 32, 64, 128)  # row lengths that the kernel supports; longer rows use torch
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Attention(Q, K, V) = softmax(QKᵀ / √d_k) V, and the weights themselves.
+    """Returns Attention(Q, K, V) = softmax(QKᵀ / √d_k) V, and the weights.
 
     >>> q, k, v = torch.tensor([[2.0]]), torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0], [4.0], [6.0]])
     >>> out, weights = attend(q, k, v)  # "I love NLP", the query of "love"
@@ -53,7 +53,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple
 def attend_fused(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0
 ) -> Tensor:
-    """The same output as `attend` without ever holding the (T, S) weights where the hardware can avoid it."""
+    """Computes the output of `attend` by torch's kernels, without storing the (T, S) weights where possible."""
     if (
         q.dtype == torch.bfloat16 and q.device.type == "cpu"
     ):  # the backward pass of torch's kernel is six times slower in it
@@ -137,7 +137,7 @@ class MultiHeadAttention(nn.Module):
         return query, KeyValue(key, value)
 
     def split(self, joined: Tensor, rotation: Rotation | None = None) -> tuple[Tensor, KeyValue]:
-        """Query, keys and values from their products side by side (B, T, 3D), as `project_all` gives them."""
+        """Splits joined projections (B, T, 3D) into query, keys and values, as returned by `project_all`."""
         query, key, value = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in joined.chunk(3, dim=-1))
         if rotation is not None:
             query, key = rotate(query, rotation), rotate(key, rotation)
@@ -145,13 +145,13 @@ class MultiHeadAttention(nn.Module):
 
     def forward(
         self,
-        query: Tensor,  # (B, H, T, K), what `project_query` gives
+        query: Tensor,  # (B, H, T, K), from `project_query`
         seen: KeyValue,
         mask: Tensor | None = None,
         causal: bool = False,
         record: list[Tensor] | None = None,
     ) -> Tensor:
-        """(B, T, D). `record`, when given, receives this layer's weights (B, H, T, S); it costs nothing if None."""
+        """Returns (B, T, D). Appends this layer's weights (B, H, T, S) to `record`, if given; None costs nothing."""
         if record is None:
             dropout = self.dropout if self.training else 0.0
             heads = attend_fused(query, *seen, mask=mask, causal=causal, dropout=dropout)
@@ -182,8 +182,8 @@ class MultiHeadAttention(nn.Module):
         return joined
 
     def _project(self, x: Tensor, *by: nn.Linear) -> list[Tensor]:
-        """x through each matrix, split into heads: (B, T, D) → (B, H, T, K) each. For a single position it would cost
-        more to join the matrices than it saves."""
+        """Projects x by each matrix and splits it into heads: (B, T, D) → (B, H, T, K) each. For a single position,
+        joining the matrices would cost more than it saves."""
         alone = len(by) == 1 or x.shape[1] == 1
         projected = [matrix(x) for matrix in by] if alone else list(_together(x, *by).chunk(len(by), dim=-1))
         batch, length, _ = x.shape
@@ -191,8 +191,8 @@ class MultiHeadAttention(nn.Module):
 
 
 def _together(x: Tensor, *by: nn.Linear) -> Tensor:
-    """One product with n joined matrices, which reads x once: (B, T, D) → (B, T, nD)."""
-    if by[0].weight.T.is_contiguous():  # column by column in memory, and so should be what is joined
+    """Multiplies x by n joined matrices in one product, which reads x once: (B, T, D) → (B, T, nD)."""
+    if by[0].weight.T.is_contiguous():  # column-major in memory, so the joined matrix should be too
         weight = torch.cat([m.weight.T for m in by], dim=1).T
     else:
         weight = torch.cat([m.weight for m in by])

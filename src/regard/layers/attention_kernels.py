@@ -1,10 +1,10 @@
 """Attention kernels in Triton for GPUs: sentences that share rows (`attention.py`), and a cache (`cache_attention.py`).
 
-Rows: one program takes one head of one row. `queries` is (B, T, 3D) or (B, T, D) and `memory` (B, T, 3D) or (B, T, 2D):
-keys begin at number `key_at` of a position, values D later. The backward pass computes the scores again; of the forward
-pass it needs the output and the logarithm of each softmax's sum.
+Rows: one program computes one head of one row. `queries` is (B, T, 3D) or (B, T, D), `memory` (B, T, 3D) or (B, T, 2D):
+the keys of a position begin at offset `key_at`, its values D later. The backward pass recomputes the scores; it needs
+only the output and the log-sum-exp of each softmax from the forward pass.
 
-Cache: one program takes one head of one row, or of one sentence.
+Cache: one program computes one head of one row, or of one sentence.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ if HAS_TRITON:
 
 
 def attend_past_kernel(
-    query: Tensor, key: Tensor, value: Tensor,  # each (N, D); their rows may lie apart
+    query: Tensor, key: Tensor, value: Tensor,  # each (N, D); rows may be strided
     past: tuple[Tensor, Tensor],  # each (slots · b, R, D)
     beams: int, slot: Tensor, length: Tensor, source_length: Tensor, live: Tensor, ancestor: Tensor,
     heads: int, note: bool,

@@ -1,11 +1,11 @@
-"""Attention of single tokens to a cache that nothing is moved in: each row looks its ancestors up.
+"""Attention of single tokens to a cache whose entries are never moved: each row looks up its ancestors.
 
     B sentences   b beams   N = B·b rows   R room, in tokens   S source   D = H·K width
 
-Beam j writes its token of time t to row j of its sentence's slot. What row n has read at time t was written by beam
-`ancestor[n, t]`. So beams change places by selecting rows of `ancestor`, and sentences by selecting slots.
+Beam j writes its token of time t to row j of its sentence's slot. The token of row n at time t was written by beam
+`ancestor[n, t]`. So beams are reordered by selecting rows of `ancestor`, and sentences by selecting slots.
 
-The equations here take row by row; on a GPU the kernels of `cache_kernel.py` do the same.
+The equations here work row by row; on a GPU the kernels of `attention_kernels.py` compute the same.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Pair = tuple[Tensor, Tensor]  # keys and values
 
 
 class Slots(NamedTuple):
-    """Where the sentences of a cache are; all of it is on the device, for a recorded step reads it there."""
+    """The positions of sentences in a cache. All tensors are on the device, because a CUDA graph reads them there."""
 
     beams: int
-    slot: Tensor  # (B,) of each sentence
-    length: Tensor  # (B,) tokens that it has read
+    slot: Tensor  # (B,) the slot of each sentence
+    length: Tensor  # (B,) tokens read so far
     source_length: Tensor  # (B,) tokens of its source
-    live: Tensor  # (1,) how many sentences are real, the first ones
+    live: Tensor  # (1,) number of active sentences, which come first
     ancestor: Tensor  # (N, R)
 
 
 def attend_past(
     query: Tensor, key: Tensor, value: Tensor, past: Pair, slots: Slots, heads: int, note: bool = True
 ) -> Tensor:
-    """Attention (N, D) of new tokens, each (N, D), to what their rows have read, themselves included. Their keys and
-    values are written into `past`, each (slots · b, R, D), and with `note` they are noted as ancestors. Rows of
-    sentences that are not real have any value."""
+    """Attention (N, D) of new tokens, each (N, D), to the tokens their rows have read, themselves included. Their keys
+    and values are written into `past`, each (slots · b, R, D), and with `note` they are recorded as ancestors. Rows of
+    inactive sentences have undefined values."""
     if query.is_cuda:
         return attend_past_kernel(query, key, value, past, *slots, heads, note)
     out = torch.zeros_like(query)

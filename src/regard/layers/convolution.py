@@ -7,7 +7,7 @@
     before = (k − 1)·dilation / 2                     centred: as much before as after
     GLU([a, b]) = a ⊙ σ(b)                            Dauphin et al. 2017
 
-`convolve` and `gate` are the equations; `convolve_fused` and torch's F.glu are the same things in one kernel each. A
+`convolve` and `gate` are the equations; `convolve_fused` and torch's F.glu compute the same in one kernel each. A
 causal convolution needs only its last (k − 1)·dilation inputs for the next position: that is `Past`. Weight
 normalization (Salimans and Kingma 2016) writes each row of the weights as g·v/‖v‖.
 
@@ -57,11 +57,11 @@ def convolve_fused(
 
 
 def slide(inputs: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1) -> Tensor:
-    """A convolution over inputs that carry their margins: (N, T + (k − 1)·dilation, D) → (N, T, O)."""
+    """A convolution over inputs that include their margins: (N, T + (k − 1)·dilation, D) → (N, T, O)."""
     kernel = weight.shape[-1]
     if kernel == 1:
         return F.linear(inputs, weight[..., 0], bias)
-    if inputs.shape[1] == (kernel - 1) * dilation + 1:  # T = 1: a matrix product, without the kernel's preparations
+    if inputs.shape[1] == (kernel - 1) * dilation + 1:  # T = 1: a matrix product, without the setup cost of the kernel
         window = inputs[:, ::dilation].transpose(1, 2).flatten(1)  # (N, k, D) → (N, D, k) → (N, D·k)
         return F.linear(window, weight.flatten(1), bias)[:, None]  # (N, O) → (N, 1, O)
     out = F.conv1d(inputs.transpose(1, 2), weight, bias, dilation=dilation)  # (N, D, T + …) → (N, O, T)
@@ -69,7 +69,7 @@ def slide(inputs: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1) -> Te
 
 
 def margins(kernel: int, dilation: int, causal: bool) -> tuple[int, int]:
-    """How many positions before and after its own a convolution reads.
+    """Returns the numbers of positions before and after its own that a convolution reads.
 
     >>> margins(3, 4, causal=False), margins(3, 4, causal=True)
     ((4, 4), (8, 0))
@@ -86,22 +86,22 @@ def gate(x: Tensor) -> Tensor:
 
 
 def unit_rows(v: Tensor, gain: Tensor) -> Tensor:
-    """g·v/‖v‖ for each row of v (O, n): its direction and its length are learned apart."""
+    """Returns g·v/‖v‖ for each row of v (O, n), whose direction and length are learned separately."""
     lengths: Tensor = v.norm(dim=1)  # (O,)
     return v * (gain / lengths)[:, None]
 
 
 class Past(NamedTuple):
-    """The last inputs of a causal convolution, oldest first: all that its next positions need of the past."""
+    """The last inputs of a causal convolution, oldest first: the state that its next positions need."""
 
     inputs: Tensor  # (N, (k − 1)·dilation, D)
 
 
 class Convolution(nn.Module):
-    """A convolution that is run centred (`forward`) or causally (`after`); with a kernel of 1, a linear map.
+    """A convolution, centred (`forward`) or causal (`after`); with a kernel of 1, a linear map.
 
-    The weights are one matrix (O, D·k), so that an optimizer for matrices sees them whole. They begin as
-    N(0, variance / n), where n = D·k inputs feed an output, and the bias as zeros.
+    The weights are one matrix (O, D·k), for optimizers that work on matrices. They are initialized from
+    N(0, variance / n), where n = D·k is the number of inputs of an output, and the bias with zeros.
     """
 
     def __init__(
@@ -129,11 +129,11 @@ class Convolution(nn.Module):
         return convolve_fused(x, self.kernels(), self.bias, self.dilation, mask=mask)
 
     def no_past(self, rows: int) -> Past:
-        """The beginning of a sentence: zeros."""
+        """Returns the state at the beginning of a sentence: zeros."""
         return Past(self.weight.new_zeros(rows, (self.kernel - 1) * self.dilation, self.inputs))
 
     def after(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """Causal: the positions x (N, T, D) that follow those of the past."""
+        """Causal: convolves positions x (N, T, D) that follow `past`; returns (N, T, O) and the next state."""
         reach = (self.kernel - 1) * self.dilation
         inputs = torch.cat([past.inputs.to(x.dtype), x], dim=1)
         present = Past(inputs[:, inputs.shape[1] - reach :])  # (N, reach, D)

@@ -1,9 +1,9 @@
 """Dropout (Srivastava et al. 2014): each number becomes zero with chance p, the others grow by 1/(1 − p).
 
-Torch's random generator is high quality but slow: in a compiled layer on a GPU it takes longer than everything around
-it, and on a CPU it draws one number at a time, a seventh of a training step. In a compiled GPU layer a mask is a hash
-of each position and of a seed that is drawn for each call. On a CPU eight numbers share one draw of 64 bits, a byte
-each, so that p is rounded to 256ths (65,536ths where p is small) and the kept numbers are scaled by the rounded share.
+Torch's random generator is high quality but slow: in a compiled layer on a GPU it takes longer than the rest of the
+layer, and on a CPU it draws one number at a time, a seventh of a training step. In a compiled GPU layer a mask is a
+hash of each position and of a seed that is drawn for each call. On a CPU eight numbers share one draw of 64 bits, a
+byte each, so p is rounded to 256ths (65,536ths where p is small) and kept numbers are scaled by the rounded share.
 Seeds and draws come from torch's generator, so that a run can be repeated.
 """
 
@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SMALL = 0.05  # a chance below it needs finer steps than bytes
+SMALL = 0.05  # below this probability, bytes are too coarse
 
 
 class Dropout(nn.Module):
@@ -33,20 +33,20 @@ class Dropout(nn.Module):
 
 
 def byte_mask(shape: torch.Size, p: float, kind: torch.dtype) -> Tensor:
-    """0 with chance p, else 1/(1 − p), for p in steps of 1/256 or, where it is small, of 1/65,536."""
+    """Draws a mask: 0 with probability p, else 1/(1 − p), for p in steps of 1/256 or, where it is small, 1/65,536."""
     steps, view = (256, torch.uint8) if p >= SMALL else (65536, torch.uint16)
     dropped = min(max(1, round(p * steps)), steps - 1)
     count = shape.numel()
     draws = torch.empty(-(-count * view.itemsize // 8), dtype=torch.int64)
     draws.random_(-(2**63), None)  # without bounds the top bit would never be set
     drawn = draws.view(view)[:count].view(shape)
-    if view is torch.uint16:  # torch compares these only as wider numbers
+    if view is torch.uint16:  # torch compares uint16 only as a wider type
         drawn = drawn.to(torch.int32)
     return drawn.ge_(dropped).to(kind).mul_(steps / (steps - dropped))  # in place: a comparison to bool is far slower
 
 
 def hash_mask(shape: torch.Size, p: float, seed: Tensor) -> Tensor:
-    """True with chance 1 − p, in steps of 2⁻¹⁶, by three rounds of multiply and shift on int32, which may overflow."""
+    """Returns True with probability 1 − p, in steps of 2⁻¹⁶, by three multiply-shift rounds on int32 with overflow."""
     h = torch.arange(shape.numel(), device=seed.device, dtype=torch.int32).view(shape) ^ seed
     h = (h ^ (h >> 16)) * 569420461
     h = (

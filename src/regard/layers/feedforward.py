@@ -16,7 +16,7 @@ Activation = Literal["relu", "gelu", "silu", "swiglu"]  # SiLU is what others ca
 
 
 class FeedForward(nn.Module):
-    """(B, T, D) → (B, T, D) through `inner` units."""
+    """(B, T, D) → (B, T, D) with a hidden layer of `inner` units."""
 
     def __init__(self, width: int, inner: int, activation: Activation = "relu") -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class FeedForward(nn.Module):
         self.gate = nn.Linear(width, inner) if activation == "swiglu" else None
 
     def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
-        """`real` says which positions are tokens (`moe.py` needs it); here every position is computed alone."""
+        """`real` marks the positions that are tokens; only `moe.py` uses it, here positions are independent."""
         if self.gate is not None:
             hidden = F.silu(self.gate(x)) * self.expand(x)
         elif self.activation == "gelu":
@@ -42,14 +42,14 @@ class FeedForward(nn.Module):
         return out
 
     def flops(self, tokens: int) -> float:
-        """Two matrices, three with a gate."""
+        """Operations of two matrix products, three with a gate."""
         matrices = 3 if self.gate is not None else 2
         return 2.0 * tokens * matrices * self.expand.in_features * self.expand.out_features
 
 
 @torch.library.custom_op("regard::expand_relu", mutates_args=())
 def expand_relu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """max(0, xWᵀ + b) of rows (M, D) in one kernel, where torch's compiler takes two."""
+    """Computes max(0, xWᵀ + b) of rows (M, D) in one kernel; torch's compiler would use two."""
     return torch._addmm_activation(bias, x, weight.T)
 
 
@@ -63,7 +63,7 @@ class _ExpandRelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         hidden: Tensor = expand_relu(x.flatten(0, -2), weight, bias)  # (M, inner)
         ctx.save_for_backward(x, weight, hidden)
-        return hidden.view(*x.shape[:-1], len(weight))  # an expert that nobody chose has no rows
+        return hidden.view(*x.shape[:-1], len(weight))  # an expert without tokens has no rows
 
     @staticmethod
     def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,8 +2,8 @@
 
     s = x + y        n = LayerNorm(s)
 
-`add_norm`: one program takes one row. The sum is needed by the next sublayer (pre-norm) or not at all (post-norm);
-`Residual` of `residual.py` is the definition. `top_tokens_kernel`: one program takes one row and reads it once;
+`add_norm`: one program computes one row. The sum is needed by the next sublayer (pre-norm) or not at all (post-norm);
+`Residual` of `residual.py` is the definition. `top_tokens_kernel`: one program computes one row and reads it once;
 `top_tokens.py` has the definition.
 
 The CPU builds of torch come without Triton. A file of kernels imports Triton and defines them only where `HAS_TRITON`
@@ -24,7 +24,7 @@ try:
 except ImportError:
     HAS_TRITON = False
 
-MOST_TOP_TOKENS = 64  # that the kernel can choose
+MOST_TOP_TOKENS = 64  # maximum k of the kernel
 
 if HAS_TRITON:
 
@@ -37,7 +37,7 @@ if HAS_TRITON:
         s += tl.load(y + row + c, mask=inside, other=0.0).to(tl.float32)
         s = s.to(summed.dtype.element_ty)
         tl.store(summed + row + c, s, mask=inside)
-        s = s.to(tl.float32)  # what the norm sees is what is stored
+        s = s.to(tl.float32)  # the norm is of the rounded sum, as it is stored
         mean = tl.sum(s, 0) / width
         centred = tl.where(inside, s - mean, 0.0)
         n = centred * tl.rsqrt(tl.sum(centred * centred, 0) / width + eps)
@@ -47,7 +47,7 @@ if HAS_TRITON:
 
 
 def add_norm(x: Tensor, y: Tensor, norm: torch.nn.LayerNorm) -> tuple[Tensor, Tensor]:
-    """x + y and its normalization, each (N, D)"""
+    """Returns x + y and its normalization, each (N, D)."""
     if not x.is_cuda:
         return x + y, norm(x + y)
     summed, normed = torch.empty_like(x), torch.empty_like(x)
@@ -69,8 +69,8 @@ if HAS_TRITON:
         row = tl.program_id(0).to(tl.int64)
         logits += row * row_step
         column = tl.arange(0, columns)
-        top = tl.full([columns], -float("inf"), tl.float32)  # of each column, all tokens
-        best = tl.full([columns], -float("inf"), tl.float32)  # of each column, tokens that may be said
+        top = tl.full([columns], -float("inf"), tl.float32)  # maximum of each column over all tokens
+        best = tl.full([columns], -float("inf"), tl.float32)  # maximum of each column over tokens that may be generated
         total = tl.zeros([columns], tl.float32)  # Σ exp(x − top)
         for at in range(0, vocabulary, columns):
             token = at + column

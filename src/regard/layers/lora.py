@@ -3,11 +3,10 @@
     W' = W + (α / r) B A        A: r × in, drawn at random        B: out × r, zero at first
 
 With B at zero the adapted model starts as the model itself. Only A and B are trained, so the optimizer keeps moments
-for 2 · r · D numbers of a D × D matrix instead of D². The product is added to the matrix before it is used, so all
-ways that a layer uses its matrix stay as they are, and a saved model is the plain one with W' in the place of W.
-Matrices of attention and of feed-forward layers are adapted; embeddings, norms and biases are frozen. So two models,
-of which one was adapted from the other, differ by some BA, which `updates_between` finds again: a few numbers that can
-be stored in place of a whole model.
+for 2 · r · D numbers of a D × D matrix instead of D². The product is added to the matrix before it is used, so layers
+need no change, and a saved model is a plain one with W' in place of W. Matrices of attention and of feed-forward layers
+are adapted; embeddings, norms and biases are frozen. So an adapted model differs from its base by some BA, which
+`updates_between` recovers: a few numbers that can be stored in place of a whole model.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def low_rank(weight: Tensor, up: Tensor, down: Tensor, scale: float) -> Tensor:
 
 
 class LowRank(nn.Module):
-    """In the place of a linear layer: the same (…, in) → (…, out), with an update to be learnt."""
+    """Replaces a linear layer: (…, in) → (…, out), with a learnable low-rank update."""
 
     def __init__(self, layer: nn.Linear, rank: int, alpha: float, generator: torch.Generator) -> None:
         super().__init__()
@@ -48,8 +47,8 @@ class LowRank(nn.Module):
 
 
 def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
-    """Freeze a model and give its matrices updates of this rank, in place; returns how many. The seed is for their
-    initial values."""
+    """Freezes a model and adds updates of this rank to its matrices, in place; returns their number. The seed is for
+    their initial values."""
     generator = torch.Generator().manual_seed(seed)
     for parameter in model.parameters():
         parameter.requires_grad_(False)
@@ -64,18 +63,18 @@ def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
     return count
 
 
-UP, DOWN = ".up", ".down"  # after a matrix's name: B and A of its update, with the scale in them
+UP, DOWN = ".up", ".down"  # suffixes of a matrix's name for B and A of its update, which include the scale
 
 
 def factors(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
-    """W' − W as BA: (out, in) → (out, r), (r, in), the nearest of that rank: the largest r of UΣVᵀ, √Σ to either."""
+    """Factors W' − W into BA: (out, in) → (out, r), (r, in), the nearest of that rank by SVD, √Σ to each factor."""
     u, sigma, vt = torch.linalg.svd(change.double(), full_matrices=False)
     half = sigma[:rank].sqrt()
     return (u[:, :rank] * half).float(), (half[:, None] * vt[:rank]).float()
 
 
 def updates_between(before: Mapping[str, Tensor], after: Mapping[str, Tensor], rank: int) -> dict[str, Tensor]:
-    """Updates of every matrix that changed. Vectors must not have, because an update has none for them."""
+    """Returns the updates of all matrices that changed. Vectors must be equal, because updates are of matrices only."""
     found: dict[str, Tensor] = {}
     for name, weight in before.items():
         if torch.equal(weight, after[name]):
@@ -87,7 +86,7 @@ def updates_between(before: Mapping[str, Tensor], after: Mapping[str, Tensor], r
 
 
 def updated(weights: Mapping[str, Tensor], updates: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """W + BA of every matrix that has an update."""
+    """Returns the weights with W + BA for every matrix that has an update."""
     named = {name.removesuffix(UP) for name in updates if name.endswith(UP)}
     if updates.keys() != {name + part for name in named for part in (UP, DOWN)} or not named <= weights.keys():
         raise ValueError("it does not hold two factors for each of some of the matrices")
@@ -96,7 +95,7 @@ def updated(weights: Mapping[str, Tensor], updates: Mapping[str, Tensor]) -> dic
 
 
 def merged(model: nn.Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a model by name, as they would be without any `LowRank`: updates added to their matrices."""
+    """Returns the tensors of a model by name, with updates merged into their matrices, as if without `LowRank`."""
     plain = dict(tensors)
     for path, layer in model.named_modules():
         if isinstance(layer, LowRank):

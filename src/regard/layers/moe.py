@@ -8,17 +8,16 @@
 
 L is 1 when the load is even. The mixture is dropless: an expert serves all tokens that chose it, so what happens to a
 sentence does not depend on its neighbours in the batch; only where two experts are almost tied can rounding, on another
-device or in another batch, tip the choice. `mix_all` is the equation; `mix_chosen` is its fast twin, which
-computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronization per
-layer on a GPU.
+device or in another batch, change the choice. `mix_all` is the equation; `mix_chosen` is faster and computes only the
+chosen experts. It needs the number of tokens of each expert on the host: one synchronization per layer on a GPU.
 
-How L enters training. A model returns logits only, and the loop minimizes ΣNLL / tokens. `with_loss` therefore hands
+How L enters training. A model returns logits only, and the loop minimizes ΣNLL / tokens. `with_loss` therefore passes
 an activation through unchanged and gives the loss attached to it the gradient 1 in the backward pass, whatever gradient
 comes from above. The division by tokens happens above, so it does not touch L: training then minimizes
 
     ΣNLL / tokens + balance · Σ_layers L
 
-where `balance` stands beside a loss per token, as in the papers; a factor for the number of tokens would be wrong here.
+where `balance` is relative to a loss per token, as in the papers; a factor for the number of tokens would be wrong.
 If an update is gathered from m micro-batches, each brings its own L with the gradient 1, and L weighs m times as much;
 divide `balance` by m to keep its weight. The reported loss does not contain L. In eval mode L does not exist.
 
@@ -42,7 +41,7 @@ from regard.layers.feedforward import Activation, FeedForward
 def check_experts(experts: int, choice: int, balance: float) -> None:
     """Raise RecipeError unless the choice of experts and the weight of the balance are valid."""
     require(
-        2 <= choice <= experts,  # one alone always has the weight 1, so the translation could not teach the router
+        2 <= choice <= experts,  # a single expert always has weight 1, so the router would get no gradient
         f"model.expert_choice must be from 2 to model.experts = {experts}, but is {choice}",
     )
     require(balance >= 0, f"model.balance must not be negative, but is {balance}")
@@ -66,7 +65,7 @@ def mix_all(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Mod
 
 
 def mix_chosen(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
-    """`mix_all` with each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
+    """`mix_all` with each expert on its own tokens only. An expert without tokens gets the gradient 0."""
     order = chosen.flatten().argsort(stable=True)  # (M·k,) the choices, expert by expert
     token = order // chosen.shape[1]  # the token of each choice
     load = chosen.new_zeros(len(experts)).index_add(0, chosen.flatten(), torch.ones_like(order))  # (E,)
@@ -93,7 +92,7 @@ def balance_loss(scores: Tensor, chosen: Tensor, real: Tensor | None = None) -> 
 
 
 def with_loss(x: Tensor, loss: Tensor) -> Tensor:
-    """x itself; in the backward pass `loss` gets the gradient 1, as if it had been added to the final loss."""
+    """Returns x; in the backward pass `loss` gets the gradient 1, as if it had been added to the final loss."""
     out: Tensor = _WithLoss.apply(x, loss)  # type: ignore[no-untyped-call]
     return out
 
@@ -110,7 +109,7 @@ class _WithLoss(torch.autograd.Function):
 
 
 class MixtureOfExperts(nn.Module):
-    """(B, T, D) → (B, T, D): in place of one feed-forward layer, many, of which each token is sent to a few.
+    """(B, T, D) → (B, T, D): replaces a feed-forward layer by several experts; each token is routed to a few of them.
 
     With `noise`, training adds N(0, 1) · softplus(xW_n) to the scores before the choice (Shazeer et al. 2017, eq. 4).
     """
@@ -133,7 +132,7 @@ class MixtureOfExperts(nn.Module):
         self.experts = nn.ModuleList(FeedForward(width, inner, activation) for _ in range(experts))
 
     def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
-        """`real` (B, T) is True at tokens; only these count for the balance. None: all are."""
+        """`real` (B, T) is True at tokens; only these count for the balance loss. None: all positions are tokens."""
         flat = x.flatten(0, 1)  # (M, D)
         scores = self.score(flat)
         weights, chosen = route(scores, self.choice)
@@ -153,6 +152,6 @@ class MixtureOfExperts(nn.Module):
             return scores
 
     def flops(self, tokens: int) -> float:
-        """The router, and k experts per token; a balanced or an uneven load costs the same."""
+        """Operations of the router and of k experts per token, whatever the balance of the load."""
         expert = cast(FeedForward, self.experts[0])
         return 2.0 * tokens * self.router.weight.numel() + self.choice * expert.flops(tokens)

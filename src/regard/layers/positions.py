@@ -23,8 +23,8 @@ def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
 
 
 def sinusoids(position: Tensor, width: int) -> Tensor:
-    """(…) positions → (…, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)). Of an odd
-    width the last sine has no cosine beside it.
+    """(…) positions → (…, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)). With an
+    odd width the last sine has no cosine.
 
     >>> [round(x, 3) for x in sinusoids(torch.arange(2), 4)[1].tolist()]
     [0.841, 0.54, 0.01, 1.0]
@@ -34,9 +34,9 @@ def sinusoids(position: Tensor, width: int) -> Tensor:
 
 
 def learned(position: Tensor, table: nn.Embedding) -> Tensor:
-    """(…) positions → (…, D), a learned vector for each. A position without a vector is an error."""
+    """(…) positions → (…, D), a learned vector for each. Raises if a position has no vector."""
     most = table.num_embeddings
-    if position.shape[-1] > most or not position.is_cuda:  # on a GPU the largest is looked up only where it may be over
+    if position.shape[-1] > most or not position.is_cuda:  # on a GPU the maximum is read only if it may be too large
         tokens = int(position.max()) + 1 if position.numel() else 0
         if tokens > most:
             raise InputError(
@@ -48,7 +48,7 @@ def learned(position: Tensor, table: nn.Embedding) -> Tensor:
 
 
 def rotation(position: Tensor, size: int) -> Rotation:
-    """The angles of positions (T,) or (B, T), for heads of `size` numbers."""
+    """Returns the rotation angles of positions (T,) or (B, T), for heads of size `size`."""
     if position.dim() == 2:
         position = position[:, None]  # (B, 1, T): the same for every head
     angle = position[..., None] * frequencies(size, position.device)  # (…, K/2)
@@ -56,7 +56,7 @@ def rotation(position: Tensor, size: int) -> Rotation:
 
 
 def rotate(x: Tensor, by: Rotation) -> Tensor:
-    """Turn each pair of numbers (x₂ᵢ, x₂ᵢ₊₁) of every head by its position's angle: (B, H, T, K) → the same."""
+    """Rotates each pair (x₂ᵢ, x₂ᵢ₊₁) of every head by its position's angle: (B, H, T, K) → (B, H, T, K)."""
     cos, sin = by[0].to(x.dtype), by[1].to(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]  # (B, H, T, K/2)
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

@@ -19,9 +19,9 @@ all three gates, and so do we.
 
     B sentences   N = B × beam rows   S positions   E input width   D width   L layers   R directions
 
-`lstm_cell`, `gru_cell` and `tanh_cell` are the equations; `Recurrent` is what the models run. Its arithmetic is float32
-even under autocast: rounding adds up along a sentence, and cuDNN would be given float16, whose small gradients vanish,
-where bfloat16 was asked for. There are no peepholes, projections, layer norms or residual connections here.
+`lstm_cell`, `gru_cell` and `tanh_cell` are the equations; the models use `Recurrent`. Its arithmetic is float32 even
+under autocast: rounding errors accumulate along a sentence, and cuDNN would get float16, whose small gradients vanish,
+where bfloat16 is configured. There are no peepholes, projections, layer norms or residual connections here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GATES = {"lstm": 4, "gru": 3, "tanh": 1}  # matrices of a cell, side by side in 
 
 
 class Weights(NamedTuple):
-    """A cell's matrices, gates one below the other: i f g o of the LSTM, r z n of the GRU."""
+    """A cell's matrices, with the gates stacked: i f g o of the LSTM, r z n of the GRU."""
 
     of_input: Tensor  # W (gates·D, E)
     of_state: Tensor  # U (gates·D, D)
@@ -107,7 +107,7 @@ class Recurrent(nn.Module):
             self._open_forget_gates()
 
     def _open_forget_gates(self) -> None:
-        """Forget biases start at 1, so that cells keep their contents at first (Jozefowicz et al. 2015)."""
+        """Initializes forget biases with 1, so that cells keep their contents at first (Jozefowicz et al. 2015)."""
         for name, parameter in self.stack.named_parameters():
             if name.startswith("bias"):
                 forget = parameter.detach().chunk(4)[1]  # a view: i f g o
@@ -116,8 +116,8 @@ class Recurrent(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None, carry: Carry | None = None) -> tuple[Tensor, Carry]:
         """x (N, S, E) → states (N, S, R·D) and the state after each row's last token.
 
-        `mask` (N, S) is True at tokens, which stand first in their row. States of padding are zero, and a backward
-        direction begins at the last token. Without a mask every row is taken whole.
+        `mask` (N, S) is True at tokens, which come first in their row. States of padding are zero, and a backward
+        direction begins at the last token. Without a mask there is no padding.
         """
         with torch.autocast(x.device.type, enabled=False):
             x, begin = x.to(self._dtype), self._for_torch(carry)
@@ -149,14 +149,14 @@ class Recurrent(nn.Module):
         return x, Carry(torch.stack(hidden), torch.stack(cell) if cell else None)  # (L, N, D)
 
     def zeros(self, rows: int) -> Carry:
-        """The state before the first word: (L·R, N, D) of zeros."""
+        """Returns the state before the first word: zeros (L·R, N, D)."""
         directions = 2 if self.bidirectional else 1
         like = self.weights(0).of_input
         hidden = like.new_zeros(self.stack.num_layers * directions, rows, self.stack.hidden_size)
         return Carry(hidden, hidden if self.cell == "lstm" else None)
 
     def weights(self, layer: int) -> Weights:
-        """A layer's own matrices (of its forward direction), as the equations above take them; zeros for no bias."""
+        """Returns a layer's matrices (of its forward direction), as in the equations above; zeros without biases."""
         of_input, of_state = (getattr(self.stack, f"weight_{name}_l{layer}") for name in ("ih", "hh"))
         if not self.stack.bias:
             none = of_input.new_zeros(len(of_input))
@@ -164,7 +164,7 @@ class Recurrent(nn.Module):
         return Weights(of_input, of_state, *(getattr(self.stack, f"bias_{name}_l{layer}") for name in ("ih", "hh")))
 
     def flops(self, steps: int) -> float:
-        """Operations of the matrix products over a sentence of so many tokens."""
+        """Operations of the matrix products over a sentence of `steps` tokens."""
         width, directions = self.stack.hidden_size, 2 if self.bidirectional else 1
         inputs = [self.stack.input_size] + [width * directions] * (self.stack.num_layers - 1)
         return 2.0 * steps * directions * GATES[self.cell] * width * sum(i + width for i in inputs)

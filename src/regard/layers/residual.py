@@ -4,10 +4,10 @@
     pre-norm  (Wang et al. 2019):                x + dropout(f(LayerNorm(x)))
     stochastic depth (Huang et al. 2016), optional, in training: f ← 0 with chance p, else f / (1 − p)
 
-Post-norm needs a warm-up; pre-norm trains without one and wants a last LayerNorm after the stack. In mixed precision
+Post-norm needs a warm-up; pre-norm trains without one and needs a final LayerNorm after the stack. In mixed precision
 the sums stay in the narrow type and the norm computes in float32: memory traffic takes the time, not arithmetic.
 A skipped sublayer is computed and then dropped: every pass has the same shapes and the same kernels.
-Each row of a batch has its own chance, so the two passes of R-Drop differ in depth too.
+Rows of a batch are dropped independently, so the two passes of R-Drop differ in depth too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Norm = Literal["post", "pre"]
 
 
 class LayerNorm(nn.LayerNorm):
-    """Over the last axis. What comes out has the type of what goes in, also under autocast."""
+    """Layer normalization over the last axis. The output has the type of the input, also under autocast."""
 
     def forward(self, x: Tensor) -> Tensor:
         wide = x.to(torch.promote_types(x.dtype, self.weight.dtype))
@@ -33,13 +33,13 @@ class LayerNorm(nn.LayerNorm):
 
 
 def in_working_precision(x: Tensor) -> Tensor:
-    """Cast to what autocast computes in, where it is on."""
+    """Casts x to the type of autocast, if it is enabled."""
     kind = x.device.type
     return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
 
 
 def skipped(update: Tensor, p: float) -> Tensor:
-    """A sublayer's update (B, T, D), set to zero in some rows; the others are scaled up, so that the mean stays."""
+    """Sets a sublayer's update (B, T, D) to zero in some rows; the others are scaled up to keep the mean."""
     kept = torch.rand(update.shape[0], 1, 1, device=update.device) >= p  # (B, 1, 1)
     return update * (kept / (1 - p)).to(update.dtype)
 

@@ -30,7 +30,7 @@ def additive_score(query: Tensor, keys: Tensor, v: Tensor) -> Tensor:
 
 
 def weighted_mean(scores: Tensor, mask: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights softmax(scores) over the keys that are not masked, and the mean of the values by them.
+    """Returns the mean of the values weighted by softmax(scores) over the unmasked keys, and these weights.
 
     scores (N, T, S), mask (N, S), values (N, S, D) → context (N, T, D), weights (N, T, S)
     """
@@ -61,7 +61,7 @@ class Scores(nn.Module):
             )
 
     def prepare(self, keys: Tensor) -> Tensor:
-        """(N, S, K) → what every query of the sentence is compared with."""
+        """Computes the part of the score that depends on keys (N, S, K) alone: (N, S, ·)."""
         if self.kind in ("additive", "general"):
             projected: Tensor = self.of_key(keys)
             return projected

@@ -2,8 +2,8 @@
 
     N rows   V vocabulary   k tokens
 
-The vocabulary is laid out as a table of r rows and c columns. The k best tokens stand in the k columns whose maxima are
-the best, so only these k·r tokens are compared with each other. `top_tokens_by_sorting` is the definition.
+The vocabulary is laid out as a table of r rows and c columns. The k best tokens are in the k columns with the largest
+maxima, so only these k·r tokens are compared with each other. `top_tokens_by_sorting` is the definition.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from torch import Tensor
 from regard.batch import EOS
 from regard.layers.kernels import HAS_TRITON, MOST_TOP_TOKENS, top_tokens_kernel
 
-FIRST = EOS  # PAD and BOS, whose ids are below, are never said
+FIRST = EOS  # PAD and BOS, whose ids are smaller, are never generated
 COLUMNS = 256
 
 
 def top_tokens_by_sorting(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The log-probabilities (N, k) and ids (N, k) of the best tokens, best first; PAD and BOS have their share of the
-    probability, but are not among them.
+    """Returns the log-probabilities (N, k) and ids (N, k) of the best tokens, best first. PAD and BOS are part of the
+    softmax, but are never returned.
 
     >>> log_probs, ids = top_tokens_by_sorting(torch.tensor([[9.0, 9.0, 0.5, 2.0, 1.0]]), 2)
     >>> ids.tolist(), [round(p, 2) for p in log_probs[0].tolist()]
@@ -35,7 +35,7 @@ def top_tokens_by_sorting(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def top_tokens(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """`top_tokens_by_sorting`, faster. The order of equal tokens is not defined, but deterministic."""
+    """Computes `top_tokens_by_sorting` faster. The order of ties is unspecified, but deterministic."""
     if HAS_TRITON and logits.is_cuda and k <= MOST_TOP_TOKENS:
         return top_tokens_kernel(logits, k, FIRST)
     allowed = logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:]  # (N, V − 2)
@@ -53,7 +53,7 @@ def _top_of_table(log_probs: Tensor, k: int, deep: int) -> tuple[Tensor, Tensor]
     table = log_probs[:, : deep * COLUMNS].unflatten(1, (deep, COLUMNS))  # (N, r, c)
     columns = table.amax(dim=1).topk(k, dim=-1).indices  # (N, k)
     ids = columns[:, None] + COLUMNS * torch.arange(deep, device=log_probs.device)[:, None]  # (N, r, k)
-    rest = torch.arange(deep * COLUMNS, log_probs.shape[1], device=log_probs.device)  # what did not fill a row
+    rest = torch.arange(deep * COLUMNS, log_probs.shape[1], device=log_probs.device)  # ids of the incomplete last row
     ids = torch.cat([ids.flatten(1), rest.expand(len(log_probs), -1)], dim=1)  # (N, r·k + rest)
     best, which = log_probs.gather(1, ids).topk(k, dim=-1)
     return best, ids.gather(1, which)

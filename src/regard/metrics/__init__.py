@@ -1,8 +1,8 @@
 """Scores of translations: BLEU, chrF, TER and GLEU, with signatures, significance and explanations.
 
 `METRICS` is the only list of metrics; the command line and `make_metric` use it. Each class is a frozen dataclass of
-the metric's options that follows `base.Metric`. Modules are imported when a metric is used: the names alone cost
-nothing.
+the metric's options that follows `base.Metric`. Modules are imported when a metric is first used, so listing the names
+is fast.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ METRICS = {
 
 
 def make_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
-    """A metric by name. Of `options`, which may be meant for several metrics, it takes those it has.
+    """Returns a metric by name. Options that it does not have are ignored, so several metrics can share `options`.
 
     >>> make_metric("chrf", {"word_order": 2, "tokenize": "13a"}).name
     'chrF2++'

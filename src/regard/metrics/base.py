@@ -1,4 +1,4 @@
-"""What every metric has in common: counts per line that add up, and a score computed from their sum.
+"""The interface of every metric: counts per line that add up, and a score computed from their sum.
 
     texts ─ stats ─▶ (lines, k) ─ sum over lines ─▶ (k,) ─ score ─▶ a number with its signature
 
@@ -26,20 +26,20 @@ Stream = list[str | None]
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts, one row per line."""
+    """The statistics of a text: counts, one row per line."""
 
     rows: NDArray[Any]  # (lines, k)
-    references: int | None  # per line; None if lines have different numbers of them
+    references: int | None  # per line; None if lines have different numbers of references
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, lines: Any) -> Stats:
-        """The counts of some lines, by any numpy index; a repeated line counts again."""
+        """Returns the counts of the lines that a numpy index selects; a repeated line counts again."""
         return Stats(self.rows[lines].reshape(-1, self.rows.shape[1]), self.references)
 
     def total(self) -> NDArray[Any]:
-        """(k,), of the whole text."""
+        """Returns the sum over all lines: (k,)."""
         sums: NDArray[Any] = self.rows.sum(axis=0)
         return sums
 
@@ -47,11 +47,11 @@ class Stats:
 @dataclass(frozen=True, repr=False)
 class Score:
     name: str
-    score: float  # 0 to 100, but TER may be higher
+    score: float  # from 0 to 100; TER can exceed 100
     signature: str
 
     def text(self, width: int = 2) -> str:
-        """For printing; `width` digits after the point."""
+        """Formats the score with `width` digits after the decimal point."""
         return f"{self.name} = {self.score:.{width}f}"
 
     def __str__(self) -> str:
@@ -61,12 +61,12 @@ class Score:
         return f"{type(self).__name__}({self}, {self.signature})"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the fields as a dictionary for JSON."""
         return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
 
 
 class Metric(Protocol):
-    """A metric with its options chosen."""
+    """A metric with its options."""
 
     @property
     def name(self) -> str: ...
@@ -75,7 +75,7 @@ class Metric(Protocol):
     def higher_is_better(self) -> bool: ...
 
     def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
-        """Counts line by line."""
+        """Counts the statistics of each line."""
         ...
 
     def score(self, stats: Stats) -> Score:
@@ -87,12 +87,12 @@ class Metric(Protocol):
         ...
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """What sacreBLEU prints for these options; `test` adds resampling, for example {"bs": 1000, "seed": 12345}."""
+        """The signature as in sacreBLEU; `test` adds resampling, for example {"bs": 1000, "seed": 12345}."""
         ...
 
 
 def format_signature(references: int | None, test: Mapping[str, int] | None, **parts: object) -> str:
-    """A signature in sacreBLEU's order; the version is that of the installed sacreBLEU, whose tokenizers are used."""
+    """Formats a signature in sacreBLEU's order. The version is that of sacreBLEU, whose tokenizers are used."""
     from sacrebleu import __version__
 
     all_parts = {"nrefs": references or "var", **(test or {}), **parts, "version": __version__}
@@ -111,7 +111,7 @@ def unknown(what: str, given: str, known: Iterable[str]) -> InputError:
 
 
 def checked_lines(hypotheses: Sequence[str], references: References) -> tuple[list[str], list[Stream]]:
-    """Hypotheses, and reference streams as long as they are; or an error that says what is wrong."""
+    """Returns the hypotheses and the reference streams; raises InputError unless every hypothesis has a reference."""
     lines = _texts(hypotheses, "hypotheses")
     if not lines:
         raise InputError("there are no hypotheses to score")
@@ -138,7 +138,7 @@ def checked_lines(hypotheses: Sequence[str], references: References) -> tuple[li
 
 
 def reference_count(streams: Sequence[Stream]) -> int | None:
-    """References of each line; None if lines have different numbers of them ("var" in sacreBLEU)."""
+    """The number of references of each line; None if lines have different numbers ("var" in sacreBLEU)."""
     if all(None not in stream for stream in streams):
         return len(streams)
     counts = {sum(reference is not None for reference in some) for some in zip(*streams, strict=True)}
@@ -146,7 +146,7 @@ def reference_count(streams: Sequence[Stream]) -> int | None:
 
 
 def looks_tokenized(lines: Sequence[str]) -> bool:
-    """sacreBLEU's sign of text that was not detokenized: 100 lines end in " ."."""
+    """Whether the lines seem tokenized, by sacreBLEU's test: at least 100 of them end in " ."."""
     return sum(line.endswith(" .") for line in lines) >= 100
 
 

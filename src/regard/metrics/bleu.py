@@ -4,8 +4,8 @@ Translation"; smoothing as in Chen and Cherry, 2014).
     BLEU = BP · exp( Σ w_n log p_n )      p_n = clipped matches of n-grams / n-grams in the hypotheses
 
 The first part of this file is the definition, one small function for each term of the formula. `Bleu` uses fast
-versions of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each equal
-to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenizers (`tokens.py`).
+versions of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests check each
+against its definition. Scores and signatures are those of sacreBLEU, and so are the tokenizers (`ngrams.py`).
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def most_in_one_reference(counts: Iterable[NGrams]) -> NGrams:
 
 
 def clipped_matches(hypothesis: NGrams, most: NGrams) -> int:
-    """Matches, each n-gram credited at most as often as one reference has it: "the" × 6 against 2 gives 2."""
+    """The number of matches; an n-gram counts at most as often as one reference has it: "the" × 6 against 2 gives 2."""
     return sum(min(count, most[ngram]) for ngram, count in hypothesis.items() if ngram in most)
 
 
 def effective_length(hyp_len: int, ref_lens: Sequence[int], which: str = "closest") -> float:
-    """The reference length for the brevity penalty: the one closest to the hypothesis (of two equally close, the
-    shorter), the shortest, or the average."""
+    """The reference length for the brevity penalty: the one closest to the hypothesis (the shorter one of a tie), the
+    shortest, or the average."""
     if which == "average":
         return sum(ref_lens) / len(ref_lens)
     if which == "shortest":
@@ -88,7 +88,7 @@ def smoothed_precisions(correct: Sequence[int], total: Sequence[int], smooth: st
     1/2^k matches (NIST's mteval).  add-k: k = `value` more matches and k more n-grams from n = 2 on.
     """
     precisions = [0.0] * len(correct)
-    if not any(correct):  # nothing matches, so there is nothing to smooth
+    if not any(correct):  # without any match there is nothing to smooth
         return precisions
     halved = 1.0
     for n in range(len(correct)):
@@ -106,7 +106,7 @@ def smoothed_precisions(correct: Sequence[int], total: Sequence[int], smooth: st
 
 
 def geometric_mean(precisions: Sequence[float], weights: Sequence[float] | None = None) -> float:
-    """exp(Σ w_n log p_n / Σ w_n), 0 if any p_n with a weight is 0. Equal weights unless given."""
+    """exp(Σ w_n log p_n / Σ w_n), or 0 if any p_n with a weight is 0. The default is equal weights."""
     if weights is None:
         weights = [1.0] * len(precisions)
     weighed = [(p, w) for p, w in zip(precisions, weights, strict=False) if w > 0]
@@ -138,7 +138,7 @@ def line_stats(
 
 @dataclass(frozen=True, repr=False)
 class BleuScore(Score):
-    """Score and precisions are 0–100; counts are before smoothing."""
+    """A BLEU score. Score and precisions are 0–100; counts are before smoothing."""
 
     precisions: tuple[float, ...]
     bp: float
@@ -162,14 +162,14 @@ class BleuScore(Score):
 
 @dataclass(frozen=True)
 class Bleu:
-    """BLEU with its options chosen. A row of its statistics is that of `line_stats`."""
+    """BLEU with its options. A row of its statistics is that of `line_stats`."""
 
     tokenize: str = "13a"
     lowercase: bool = False
     smooth: str = "exp"
     smooth_value: float | None = None
     max_order: int = MAX_ORDER
-    weights: tuple[float, ...] | None = None  # w_1 … w_N; 1/N each unless given
+    weights: tuple[float, ...] | None = None  # w_1 … w_N; default 1/N each
     ref_length: str = "closest"
     effective_order: bool = False  # leave out orders longer than every hypothesis
 
@@ -194,7 +194,7 @@ class Bleu:
         return SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
 
     def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
-        """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
+        """Counts the statistics of each line; `references` is one list of lines, or several such lists (streams)."""
         lines, streams = checked_lines(hypotheses, references)
         encoder = encoder_for(self.tokenize, self.lowercase)
         rows = [
@@ -260,8 +260,8 @@ class Bleu:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """As in sacreBLEU, to be read and compared as such. What sacreBLEU has no name for is only said where
-        it is not the usual: order (if not 4), weights, reflen."""
+        """The signature as in sacreBLEU. Options that sacreBLEU does not have are added only if they differ from the
+        default: order (if not 4), weights, reflen."""
         return format_signature(
             references,
             test,
@@ -276,7 +276,7 @@ class Bleu:
 
 
 def effective_lengths(hyp_len: Numbers, ref_lens: Numbers, present: NDArray[np.bool_], which: str) -> NDArray[Any]:
-    """`effective_length` of many lines: hyp_len (lines,), ref_lens and which of them exist (streams, lines)."""
+    """`effective_length` of many lines: hyp_len (lines,), ref_lens and `present` (streams, lines)."""
     if which == "average":
         average: NDArray[Any] = np.where(present, ref_lens, 0).sum(axis=0) / present.sum(axis=0)
         return average
@@ -301,7 +301,7 @@ def check_weights(weights: Sequence[float], order: int) -> None:
 
 
 def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> BleuScore:
-    """Corpus BLEU of `hypotheses` against one list of references, or several lists as long; options as of `Bleu`.
+    """Corpus BLEU of `hypotheses` against one or several lists of references of the same length; options as in `Bleu`.
 
     >>> print(bleu(["the cat is on the mat"], ["the cat is on the mat"]))
     BLEU = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
@@ -311,8 +311,8 @@ def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> B
 
 
 def sentence_bleu(hypothesis: str, references: Sequence[str], **options: Any) -> BleuScore:
-    """BLEU of one sentence against its references; orders longer than the sentence are left out unless
-    `effective_order=False`, as sacreBLEU's `sentence_bleu` does. A single sentence gives no reliable score."""
+    """BLEU of one sentence against its references. Orders longer than the sentence are left out, as in sacreBLEU's
+    `sentence_bleu`, unless `effective_order=False`. The score of a single sentence is not reliable."""
     if isinstance(references, str):
         raise InputError(f"references must be a list of texts, but is a single string; write [{references[:30]!r}]")
     metric = Bleu(**{"effective_order": True, **options})

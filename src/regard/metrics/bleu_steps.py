@@ -20,12 +20,12 @@ from regard.metrics.bleu import Bleu, BleuScore, NGrams, geometric_mean, line_st
 from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.reasons import Reasons
 
-EXTREMES = 3  # lines of a corpus shown with the lowest scores, and as many with the highest
+EXTREMES = 3  # number of lowest-scoring lines of a corpus that are shown, and of highest-scoring ones
 
 
 @dataclass(frozen=True)
 class MarkedText:
-    """The tokens of one text, and for each the longest credited n-gram that covers it (0: none)."""
+    """The tokens of one text, and for each token the length of the longest credited n-gram that covers it (0: none)."""
 
     name: str
     tokens: tuple[str, ...]
@@ -34,33 +34,33 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class ShownLine:
-    why: str  # "asked", "lowest" or "highest"
+    why: str  # "asked" (requested by the user), "lowest" or "highest"
     line: int  # counted from 1
-    score: float  # of this line alone, with effective order unless the line was asked for
+    score: float  # of this line alone, with effective order unless the user requested the line
     texts: tuple[MarkedText, ...]  # the hypothesis, then its references
 
 
 @dataclass(frozen=True)
 class BleuSteps:
     metric: Bleu
-    line: int | None  # counted from 1; None: all lines together
-    lines: int  # of the whole text
+    line: int | None  # counted from 1; None for all lines together
+    lines: int  # number of lines in the whole text
     orders: tuple[OrderCounts, ...]
-    ref_lens: tuple[int | None, ...]  # of each stream; None if it has no such line
-    mean: float  # of the precisions, of 100
+    ref_lens: tuple[int | None, ...]  # of each stream; None if the stream lacks the line
+    mean: float  # of the precisions, from 0 to 100
     score: BleuScore
     shown: tuple[ShownLine, ...]
     reasons: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the fields as a dictionary for JSON."""
         return {**asdict(self), "score": self.score.to_dict()}
 
 
 def explain_bleu(
     metric: Bleu, hypotheses: Sequence[str], references: References, line: int | None = None, most: int = 20
 ) -> BleuSteps:
-    """The steps of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
+    """Explains one line, counted from 1, or all lines together, with at most `most` n-grams in each table."""
     lines, streams = checked_lines(hypotheses, references)
     of = len(lines)
     if line is not None and not 1 <= line <= of:
@@ -99,7 +99,7 @@ def explain_bleu(
 
 
 def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[int, ...]:
-    """For each token the longest credited n-gram that covers it; `credit[n - 1]` holds the credit of each.
+    """For each token, the length of the longest credited n-gram that covers it; `credit[n - 1]` is their credit.
 
     An n-gram that occurs more often than it is credited is credited inside longer matches first, then from the left.
 
@@ -108,7 +108,7 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     (0, 2, 2)
     """
     longest = [0] * len(tokens)
-    longer: set[int] = set()  # where credited n-grams of the next order begin
+    longer: set[int] = set()  # starts of credited n-grams of the next order
     for n in range(len(credit), 0, -1):
         places: dict[tuple[str, ...], list[int]] = {}
         for i in range(len(tokens) - n + 1):
@@ -136,7 +136,7 @@ def _shown(row: TokenizedLine, why: str, score: float, max_order: int) -> ShownL
 
 
 def _extremes(metric: Bleu, stats: Stats, tokenized: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
-    """The lines with the lowest and the highest scores of their own; of equals, the longer first."""
+    """The lines with the lowest and the highest sentence scores; ties are sorted by length, longest first."""
     scores = replace(metric, effective_order=True).scores(stats.rows).tolist()
     lowest = sorted(range(len(tokenized)), key=lambda i: (scores[i], -len(tokenized[i].hypothesis)))[:EXTREMES]
     others = [i for i in range(len(tokenized)) if i not in lowest]

@@ -1,10 +1,10 @@
-"""Scores on parts of a test: on lines of one kind, or on words of one frequency
+"""Scores on parts of a test set: on groups of lines, or on words of similar frequency
 (after Neubig et al., 2019, "compare-mt: A Tool for Holistic Comparison of Language Generation Systems").
 
     lines ─ by_length, by_tags ─▶ Buckets ─ bucket_scores(metric, counts of each system) ─▶ bucket × system
-    words ─ by how often they occur in some text ─ word_frequency ─▶ precision and recall, bucket × system
+    words ─ by their frequency in some text ─ word_frequency ─▶ precision and recall, bucket × system
 
-The score of a bucket is computed from rows that are counted already (`base.Stats`). Words do not add up to lines, so
+The score of a bucket is computed from rows that are already counted (`base.Stats`). Words do not add up to lines, so
 `word_frequency` counts them itself. `show/comparison.py` prints the tables.
 """
 
@@ -30,21 +30,21 @@ NO_TAG = "(none)"
 CHUNK = 2048  # lines counted at a time
 
 
-# ------------------------------------------------------------------------------------------------ kinds of lines
+# ------------------------------------------------------------------------------------------------ groups of lines
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """The lines of each kind. A bucket may be empty, and a line may be in several."""
+    """Lines grouped by a criterion. A bucket may be empty, and a line may be in several."""
 
     by: str  # the criterion: "source length", "tags"
-    lines: int  # of the whole text
+    lines: int  # number of lines in the whole text
     labels: tuple[str, ...]
-    members: tuple[Numbers, ...]  # the lines of each bucket, from 0
+    members: tuple[Numbers, ...]  # the lines of each bucket, counted from 0
 
 
 def by_length(lines: Sequence[str], edges: Sequence[int] | None = None, by: str = "length") -> Buckets:
-    """By the number of words between spaces; a bucket begins at each edge, and the first one at 0.
+    """Groups lines by their number of words between spaces; a bucket starts at each edge, the first one at 0.
 
     >>> buckets = by_length(["a b c", "", "a", "a b"], edges=(1, 2))
     >>> dict(zip(buckets.labels, (some.tolist() for some in buckets.members)))
@@ -58,7 +58,7 @@ def by_length(lines: Sequence[str], edges: Sequence[int] | None = None, by: str 
 
 
 def by_tags(tag_lines: Sequence[str], by: str = "tags") -> Buckets:
-    """By the tags of each line, separated by spaces or commas: a line with two tags is in two buckets. Labels are in
+    """Groups lines by their tags, separated by spaces or commas; a line with two tags is in two buckets. Labels are in
     alphabetical order; lines without a tag come last.
 
     >>> by_tags(["plural, past", "past", ""]).labels
@@ -87,7 +87,7 @@ def interval_labels(edges: Sequence[int]) -> tuple[str, ...]:
 
 
 def _buckets_of(numbers: NDArray[Any], edges: Sequence[int]) -> Numbers:
-    """The bucket that each number falls into, counted from 0."""
+    """The bucket of each number, counted from 0."""
     fitting = [min(edge, 2**62) for edge in edges]  # no count is larger
     return np.searchsorted(fitting, numbers, side="right").astype(np.int64)
 
@@ -99,12 +99,12 @@ def _buckets_of(numbers: NDArray[Any], edges: Sequence[int]) -> Numbers:
 class BucketRow:
     label: str
     lines: int
-    scores: tuple[Score, ...]  # of each system
+    scores: tuple[Score, ...]  # one per system
 
 
 @dataclass(frozen=True)
 class BucketTable:
-    """Bucket × system, without empty buckets."""
+    """A table of scores, bucket × system, without empty buckets."""
 
     metric: str
     by: str
@@ -114,7 +114,7 @@ class BucketTable:
     whole: BucketRow  # all lines together
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the table as a dictionary for JSON."""
 
         def row(one: BucketRow) -> dict[str, Any]:
             scores = {name: score.to_dict() for name, score in zip(self.systems, one.scores, strict=True)}
@@ -154,16 +154,16 @@ def bucket_scores(metric: Metric, systems: Mapping[str, Stats], buckets: Buckets
     )
 
 
-# ------------------------------------------------------------------------------------------------ kinds of words
+# ------------------------------------------------------------------------------------------------ groups of words
 
 
 @dataclass(frozen=True)
 class WordCounts:
-    """Words of one bucket in one system's translations. Precision, recall and F1 are 0–100, and 0 of no words."""
+    """Words of one bucket in one system's translations. Precision, recall and F1 are 0–100, and 0 without words."""
 
     reference: int
     hypothesis: int
-    matches: int  # per line, the smaller of both counts
+    matches: int  # per line, the smaller of the two counts
 
     @property
     def precision(self) -> float:
@@ -184,14 +184,14 @@ class WordCounts:
 
 @dataclass(frozen=True)
 class FrequencyTable:
-    """Bucket × system, without empty buckets."""
+    """A table of word counts, bucket × system, without empty buckets."""
 
-    counted_in: str  # the text in which words are counted
+    counted_in: str  # the text in which frequencies are counted
     systems: tuple[str, ...]
     rows: tuple[tuple[str, tuple[WordCounts, ...]], ...]  # label, and the counts of each system
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the table as a dictionary for JSON."""
         return {
             "by": "word frequency",
             "counted_in": self.counted_in,
@@ -209,7 +209,7 @@ def word_counts(
     frequency: Mapping[str, int],
     edges: Sequence[int],
 ) -> list[WordCounts]:
-    """The definition, for one system, of tokens line by line: the counts of each bucket.
+    """Counts the words of each bucket for one system, from tokens line by line: the definition.
 
     >>> word_counts([["the", "the", "cat"]], [["the", "cat", "sat"]], {"the": 9, "cat": 1}, edges=(1, 5))
     [WordCounts(reference=1, hypothesis=0, matches=0), WordCounts(reference=1, hypothesis=1, matches=1), \
@@ -236,10 +236,10 @@ def word_frequency(
     counted_in: str | None = None,
 ) -> FrequencyTable:
     """Precision and recall of words by their frequency in `counting_text`, for example the training text; by default
-    the references. `counted_in` names that text in the table.
+    in the references. `counted_in` names that text in the table.
 
-    Where a line has several references the first one is taken, so that the reference words are the same for all
-    systems and no recall exceeds 100. Tokens are those of BLEU with the same `tokenize` and `lowercase`.
+    Only the first reference of a line is used, so that the reference words are the same for all systems and no recall
+    exceeds 100. Tokens are those of BLEU with the same `tokenize` and `lowercase`.
     """
     if not systems:
         raise InputError("there are no systems to compare; give the translations of at least one")
@@ -253,7 +253,7 @@ def word_frequency(
     if not len(frequency):
         raise InputError(f"there are no words in {counted_in}, so no word has a frequency; give a text that has some")
 
-    counts = np.zeros((len(systems), len(labels), 3), dtype=np.int64)  # (systems, buckets, what WordCounts has)
+    counts = np.zeros((len(systems), len(labels), 3), dtype=np.int64)  # (systems, buckets, fields of WordCounts)
     for i in range(0, len(first), CHUNK):
         reference = encoder.encode(first[i : i + CHUNK])
         for system, (lines, _) in enumerate(checked):
@@ -265,7 +265,7 @@ def word_frequency(
 
 
 def _frequencies(encoder: TokenEncoder, text: Iterable[str]) -> Numbers:
-    """How often each token occurs, by its number; the text may be larger than memory."""
+    """The number of occurrences of each token id; the text may be larger than memory."""
     frequency = np.zeros(0, dtype=np.int64)
     for chunk in _chunks(text):
         more = np.bincount(encoder.encode(chunk).flat, minlength=len(frequency))
@@ -284,7 +284,7 @@ def _chunk_counts(hypotheses: Ragged, references: Ragged, frequency: Numbers, ed
     """`word_counts` of many lines at once: (buckets, 3)."""
 
     def per_bucket(tokens: NDArray[Any], times: NDArray[Any] | None = None) -> NDArray[Any]:
-        seen = tokens < len(frequency)  # a later token is not in the counting text
+        seen = tokens < len(frequency)  # later ids are not in the counting text
         often = np.where(seen, frequency[np.where(seen, tokens, 0)], 0)
         return np.bincount(_buckets_of(often, edges), weights=times, minlength=len(edges) + 1)
 
@@ -292,7 +292,7 @@ def _chunk_counts(hypotheses: Ragged, references: Ragged, frequency: Numbers, ed
     (words, times), (ref_words, ref_times) = (
         np.unique(some.flat * lines + np.repeat(np.arange(lines), some.lengths), return_counts=True)
         for some in (hypotheses, references)
-    )  # each word of each line once, and its count
+    )  # each distinct word of each line, and its count
     shared, here, there = np.intersect1d(words, ref_words, assume_unique=True, return_indices=True)
     matches = per_bucket(shared // lines, np.minimum(times[here], ref_times[there]))
     columns = [per_bucket(references.flat), per_bucket(hypotheses.flat), matches]

@@ -5,7 +5,7 @@ chrF++, which counts word n-grams too (Popović, 2017, "chrF++: words helping ch
 
 P and R are averages over the orders of n-grams. The first part of this file is the definition for one line. `Chrf` uses
 fast versions of two of its functions (`ngrams.matching` for the counts, `Chrf.scores` for many scores at once); tests
-hold each equal to its definition. Scores and signatures are those of sacreBLEU.
+check each against its definition. Scores and signatures are those of sacreBLEU.
 
 chrF counts characters; the words of chrF++ are split by a rule of its own (`words_of`).
 """
@@ -38,12 +38,12 @@ Reals = NDArray[np.float64]
 
 
 def letters_of(line: str, whitespace: bool = False) -> str:
-    """The characters that are counted; whitespace only if asked for."""
+    """The characters that are counted; whitespace only if `whitespace`."""
     return line if whitespace else "".join(line.split())
 
 
 def words_of(line: str) -> list[str]:
-    """The words of chrF++: one punctuation mark at the end of a word is split off, or else one at its beginning.
+    """Splits a line into words as chrF++ does: one punctuation mark is split off the end of a word, or else the start.
 
     >>> words_of("so (hi) 'tis - done...")
     ['so', '(hi', ')', "'", 'tis', '-', 'done..', '.']
@@ -63,7 +63,7 @@ def line_stats(
     hypothesis: str, reference: str, char_order: int = 6, word_order: int = 0, whitespace: bool = False
 ) -> list[int]:
     """The counts of one line: n-grams of the hypothesis, of the reference, and matches, for each order; first the
-    orders of characters, then those of words.
+    character orders, then the word orders.
 
     >>> line_stats("a cat", "the cat", char_order=3)
     [4, 6, 3, 3, 5, 2, 2, 4, 1]
@@ -80,7 +80,7 @@ def line_stats(
 
 
 def f_beta(precision: float, recall: float, beta: float, neither: float = 0.0) -> float:
-    """The harmonic mean with β² times the weight on recall; `neither` if both are 0."""
+    """The F-score, in which recall has β² times the weight of precision; `neither` if both are 0."""
     below = beta**2 * precision + recall
     return (1 + beta**2) * precision * recall / below if below > 0 else neither
 
@@ -88,7 +88,7 @@ def f_beta(precision: float, recall: float, beta: float, neither: float = 0.0) -
 def f_score(counts: Sequence[int], beta: float = 2, eps_smoothing: bool = False) -> float:
     """chrF in percent, from the counts of `line_stats`.
 
-    As in sacreBLEU, P and R are averages over the orders of which both sides have n-grams, and F is computed from them.
+    As in sacreBLEU, P and R are averages over the orders in which both sides have n-grams, and F is computed from them.
     With `eps_smoothing`, as in chrF++.py, each order has its own F, and the score is their average over all orders.
 
     >>> f_score([4, 4, 2, 3, 3, 1])
@@ -109,7 +109,7 @@ def f_score(counts: Sequence[int], beta: float = 2, eps_smoothing: bool = False)
 
 @dataclass(frozen=True, repr=False)
 class ChrfScore(Score):
-    """Score, precisions and recalls are 0–100; one precision and one recall for each order, 0 where nothing counts."""
+    """A chrF score. All numbers are 0–100, with one precision and one recall per order, 0 if nothing is counted."""
 
     precisions: tuple[float, ...]
     recalls: tuple[float, ...]
@@ -120,15 +120,15 @@ class ChrfScore(Score):
 
 @dataclass(frozen=True)
 class Chrf:
-    """chrF with its options chosen; chrF++ is `word_order=2`. A row of its statistics is that of `line_stats`, against
-    the reference of the line that gives the best score (of equally good ones, the first)."""
+    """chrF with its options; chrF++ is `word_order=2`. A row of its statistics is that of `line_stats`, against the
+    reference with the best score (the first one of a tie)."""
 
     char_order: int = 6
     word_order: int = 0
     beta: float = 2  # the weight of recall relative to precision
     lowercase: bool = False
-    whitespace: bool = False  # count it as a character
-    eps_smoothing: bool = False  # as chrF++.py averages, see `f_score`
+    whitespace: bool = False  # count whitespace as characters
+    eps_smoothing: bool = False  # average as chrF++.py does, see `f_score`
 
     higher_is_better = True
 
@@ -146,9 +146,9 @@ class Chrf:
         return f"chrF{self.beta}" + "+" * self.word_order
 
     def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
-        """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
+        """Counts the statistics of each line; `references` is one list of lines, or several such lists (streams)."""
         lines, streams = checked_lines(hypotheses, references)
-        known: dict[str, int] = {}  # word → its number, for all lines
+        known: dict[str, int] = {}  # word → its id, shared by all lines
         rows = [
             self._rows(known, lines[i : i + CHUNK], [stream[i : i + CHUNK] for stream in streams])
             for i in range(0, len(lines), CHUNK)
@@ -167,12 +167,12 @@ class Chrf:
         return chosen
 
     def _units(self, known: dict[str, int], lines: Sequence[str]) -> Iterator[tuple[Ragged, int]]:
-        """The units of n-grams and their highest order: characters, then words."""
+        """Yields the units of n-grams and their highest order: characters, then words."""
         if self.lowercase:
             lines = [line.lower() for line in lines]
         if self.char_order:
             letters = [letters_of(line, self.whitespace) for line in lines]
-            # Python strings may hold a lone surrogate; it counts as a character.
+            # Python strings may contain a lone surrogate; it counts as a character.
             codes = np.frombuffer("".join(letters).encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
             yield Ragged(codes, _lengths(letters)), self.char_order
         if self.word_order:
@@ -182,10 +182,10 @@ class Chrf:
             yield Ragged(np.fromiter(numbers, np.int64, int(lengths.sum())), lengths), self.word_order
 
     def _against(self, ours: Sequence[tuple[Ragged, int]], theirs: Iterator[tuple[Ragged, int]]) -> Numbers:
-        """Counts against one stream of references: (lines, 3N)."""
+        """The counts against one reference stream: (lines, 3N)."""
         kinds = []
         for (hypotheses, order), (references, _) in zip(ours, theirs, strict=True):
-            shorter = np.arange(order)  # an n-gram fewer for each order
+            shorter = np.arange(order)  # each order has one n-gram less
             in_reference = np.maximum(0, references.lengths[:, None] - shorter)  # (lines, N)
             in_hypothesis = np.maximum(0, hypotheses.lengths[:, None] - shorter) * (in_reference > 0)
             matches = matching(hypotheses, [references], order)
@@ -223,7 +223,7 @@ class Chrf:
         )
 
     def _f_betas(self, precisions: Reals, recalls: Reals, neither: float) -> Reals:
-        """`f_beta` of many at once."""
+        """`f_beta` of many values at once."""
         weight = self.beta**2
         below = weight * precisions + recalls
         above = (1 + weight) * precisions * recalls
@@ -231,7 +231,7 @@ class Chrf:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """As in sacreBLEU: without β, which is in the metric's name."""
+        """The signature as in sacreBLEU: without β, which is part of the metric's name."""
         case, eff = "lc" if self.lowercase else "mixed", "no" if self.eps_smoothing else "yes"
         space = "yes" if self.whitespace else "no"
         orders = {"nc": self.char_order, "nw": self.word_order}
@@ -258,7 +258,7 @@ def _sum_in_order(values: Reals) -> Reals:
 
 
 def chrf(hypotheses: Sequence[str], references: References, **options: Any) -> ChrfScore:
-    """Corpus chrF of `hypotheses` against one list of references, or several lists as long; options as of `Chrf`.
+    """Corpus chrF of `hypotheses` against one or several lists of references of the same length; options as in `Chrf`.
 
     >>> print(chrf(["the cat is on the mat"], ["the cat sat on the mat"]))
     chrF2 = 61.93

@@ -1,8 +1,8 @@
-"""Two systems side by side: the lines and the n-grams in which they differ most (after Neubig et al., 2019,
+"""Comparison of two systems: the lines and the n-grams in which they differ most (after Neubig et al., 2019,
 "compare-mt: A Tool for Holistic Comparison of Language Generation Systems").
 
-    line by line   the score of each line for both; how often each is better, and where by most
-    n-grams        how often each system has them where a reference has them too; those with the largest ratio
+    line by line   the score of each line for both systems; how often each is better, and where by most
+    n-grams        how often each system matches them in a reference; those with the largest ratio
                    (matches of one + 1) / (matches of the other + 1)
 
 `significance.py` tests whether a difference is more than chance. `show/comparison.py` prints the result.
@@ -23,10 +23,10 @@ from regard.metrics.base import Metric, References, Stats, Stream, checked_lines
 from regard.metrics.bleu import MAX_ORDER, Bleu, NGrams, most_in_one_reference, ngram_counts
 from regard.metrics.ngrams import Numbers, Ragged, TokenEncoder, tokens_of
 
-DIGITS = 9  # digits of a score that count; differences below that are ties
-FAR = 12  # characters: the farthest that a token is searched for
-ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokenizer 13a decodes
-Spans = tuple[tuple[int, int], ...]  # begin and end of pieces of a text
+DIGITS = 9  # decimal digits of a score that are compared; smaller differences are ties
+FAR = 12  # maximum distance in characters within which a token is searched for
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # decoded by the tokenizer 13a
+Spans = tuple[tuple[int, int], ...]  # start and end of parts of a text
 Pair = tuple[str, str]
 
 
@@ -43,26 +43,26 @@ class DifferentLine:
 @dataclass(frozen=True)
 class DifferentNGram:
     words: str
-    matches: tuple[int, int]  # of each system
+    matches: tuple[int, int]  # one per system
 
 
 @dataclass(frozen=True)
 class Differences:
-    """Two systems compared. `lines` and `ngrams` are pairs: where the first system is better, and where the second
-    is."""
+    """The differences between two systems. `lines` and `ngrams` are pairs: those in which the first system is better,
+    and those in which the second is."""
 
     systems: Pair
     metric: str
-    signature: str  # of the scores of lines
+    signature: str  # of the line scores
     higher_is_better: bool
-    wins: int  # of the first system, over all lines
+    wins: int  # lines that the first system wins, of all lines
     ties: int
     losses: int
     lines: tuple[tuple[DifferentLine, ...], tuple[DifferentLine, ...]]
     ngrams: tuple[tuple[DifferentNGram, ...], tuple[DifferentNGram, ...]]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the fields as a dictionary for JSON."""
         return asdict(self)
 
 
@@ -77,10 +77,10 @@ def differences(
     tokenize: str = "13a",
     lowercase: bool = False,
 ) -> Differences:
-    """The `most` lines and n-grams that speak most for each of two systems, whose `stats` were counted by `metric`.
+    """Finds the `most` lines and n-grams that favor each of two systems most; `stats` were counted by `metric`.
 
-    Lines that differ equally stay in the order of the text. `tokenize` and `lowercase` make the words of n-grams and
-    of `DifferentLine.matched`; the scores are the metric's own.
+    Ties between lines keep the order of the text. `tokenize` and `lowercase` apply to the words of n-grams and of
+    `DifferentLine.matched`; the scores are the metric's own.
     """
     if most < 0:
         raise InputError(f"the number of differences to show must be 0 or more, but is {most}")
@@ -119,12 +119,12 @@ def differences(
 
 
 def per_line(metric: Metric) -> Metric:
-    """The metric for single lines. BLEU leaves out the orders that a line is too short for, as sacreBLEU does."""
+    """The metric for single lines. BLEU leaves out orders longer than the line, as in sacreBLEU."""
     return replace(metric, effective_order=True) if isinstance(metric, Bleu) else metric
 
 
 def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
-    """Where the largest gaps are, those over 0 only; equal ones in order.
+    """The indices of the largest positive gaps, at most `most`; ties keep their order.
 
     >>> largest(np.array([1.0, 0.0, 5.0, -2.0, 1.0]), 3)
     [2, 0, 4]
@@ -135,7 +135,7 @@ def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
 
 
 def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", lowercase: bool = False) -> Spans:
-    """The spans of the words of `line` that are in a reference, each as often as one reference has it, from the left.
+    """The spans of the words of `line` that match a reference, from the left, at most as often as in one reference.
 
     Tokenizers may change characters; a token that is not found in the line is left out. For display only.
 
@@ -144,14 +144,14 @@ def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", l
     """
     left = most_in_one_reference(ngram_counts(tokens_of(some, tokenize, lowercase), 1) for some in references)
     lowered = line.lower()
-    text = lowered if lowercase and len(lowered) == len(line) else line  # the lower case of a few characters is longer
+    text = lowered if lowercase and len(lowered) == len(line) else line  # lowercasing makes a few characters longer
     marks = text
     for entity, mark in ENTITIES.items():
-        marks = marks.replace(entity, mark.ljust(len(entity), "\0"))  # all positions stay the same
+        marks = marks.replace(entity, mark.ljust(len(entity), "\0"))  # keeps all positions
     spans: list[tuple[int, int]] = []
     end = 0
     for token in tokens_of(line, tokenize, lowercase):
-        word = token.lstrip("▁") or token  # SentencePiece's mark of a word's beginning
+        word = token.lstrip("▁") or token  # SentencePiece's mark of a word start
         begin = next((at for at in (marks.find(word, end), text.find(word, end)) if at >= 0), -1)
         if begin < 0 or len(text[end:begin].strip()) > FAR:
             continue
@@ -172,9 +172,9 @@ def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", l
 def ngram_matches(
     hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], order: int = MAX_ORDER
 ) -> NGrams:
-    """The definition, for one system: how often each n-gram matches, summed over lines. In each line it counts as
-    often as the hypothesis has it, and at most as often as the one reference that has it most often. `hypotheses` are
-    tokens line by line, `references` the same stream by stream.
+    """The number of matches of each n-gram in one system, summed over lines: the definition. In each line an n-gram
+    counts as often as in the hypothesis, but at most as often as in the reference that has it most often. `hypotheses`
+    are tokens line by line, `references` are tokens line by line for each stream.
 
     >>> ngram_matches([["a", "a", "b"], ["a"]], [[["a", "b"], ["a", "c"]]], order=2)
     Counter({('a',): 2, ('b',): 1, ('a', 'b'): 1})
@@ -193,8 +193,8 @@ def different_ngrams(
     tokenize: str = "13a",
     lowercase: bool = False,
 ) -> tuple[tuple[DifferentNGram, ...], tuple[DifferentNGram, ...]]:
-    """The n-grams of 1 … 4 words that match more often in one system than in the other: by the ratio of their matches
-    with 1 added to each, then by the difference, then short before long, then in alphabetical order."""
+    """The n-grams of 1 … 4 words that match more often in one system than in the other, sorted by the ratio of their
+    matches with 1 added to each, then by the difference, by length (short first), and alphabetically."""
     encoder = TokenEncoder(tokenize, lowercase)
     references = [["" if line is None else line for line in stream] for stream in streams]
     encoded = [encoder.encode(lines) for lines in (*references, *hypotheses)]
@@ -207,7 +207,7 @@ def different_ngrams(
         ordered = np.lexsort((-gap, -ratio))[:most]
         if not len(ordered):
             return []
-        last = ordered[-1]  # ties are resolved by the words
+        last = ordered[-1]  # ties are broken by the words
         good = np.flatnonzero((ratio > ratio[last]) | ((ratio == ratio[last]) & (gap >= gap[last])))
         words = {at: texts.at(int(places[more[at]]), int(sizes[more[at]])) for at in good.tolist()}
         chosen = sorted(words, key=lambda at: (-ratio[at], -gap[at], len(words[at]), words[at]))[:most]
@@ -224,12 +224,12 @@ def different_ngrams(
 def _all_matches(
     systems: Sequence[Ragged], references: Sequence[Ragged], order: int
 ) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
-    """`ngram_matches` of many lines and several systems at once. Of each n-gram that matches anywhere: its n, a place
-    in the references (all streams one after the other) where it begins, and its matches (systems, n-grams).
+    """`ngram_matches` of many lines and several systems at once. Returns, for each n-gram that matches anywhere: its n,
+    a position in the concatenated reference streams where it starts, and its matches (systems, n-grams).
 
-    As in `ngrams.matching` an (n+1)-gram is a pair of overlapping n-grams and matches only where both do; here
-    n-grams also keep their number from line to line."""
-    streams = (*references, *systems)  # references first, so that the first occurrence of a match is in one
+    As in `ngrams.matching`, an (n+1)-gram is a pair of overlapping n-grams and matches only if both do; here the ids of
+    n-grams are also the same in all lines."""
+    streams = (*references, *systems)  # references first, so that the first occurrence of a match is in a reference
     lines = len(streams[0])
     tokens = np.concatenate([some.flat for some in streams]).astype(np.int64)
     line = np.concatenate([np.repeat(np.arange(lines), some.lengths) for some in streams])
@@ -237,7 +237,7 @@ def _all_matches(
     same_line = (line[1:] == line[:-1]) & (stream[1:] == stream[:-1])  # as the token before
 
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = []
-    place, gram = np.arange(len(tokens)), tokens  # where the candidate n-grams begin, and a number for each
+    place, gram = np.arange(len(tokens)), tokens  # starts of the candidate n-grams, and an id for each
     for n in range(1, order + 1):
         grams, first, number = np.unique(gram, return_index=True, return_inverse=True)
         in_line, which = np.unique(number * lines + line[place], return_inverse=True)  # each n-gram of each line
@@ -259,7 +259,7 @@ def _all_matches(
 
 
 class _TokensAt:
-    """The words at a place among all tokens of some lines; each line is tokenized when it is first used."""
+    """The words at a position among all tokens of some lines; each line is tokenized on first use."""
 
     def __init__(self, lines: Sequence[str], encoded: Sequence[Ragged], tokenize: str, lowercase: bool) -> None:
         self._lines, self._tokenize, self._lowercase = lines, tokenize, lowercase

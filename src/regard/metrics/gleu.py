@@ -1,10 +1,10 @@
-"""GLEU, a score made for single sentences (Wu et al. 2016, "Google's neural machine translation system", section 5).
+"""GLEU, a score for single sentences (Wu et al. 2016, "Google's neural machine translation system", section 5).
 
     GLEU = min(precision, recall) = matches / max(n-grams of the hypothesis, n-grams of the reference)
 
-over all n-grams of 1 to 4 tokens in one pool; an n-gram matches as often as both sides have it. It lies between 0 and
-1 and is symmetric. Too short and too long cost the same, so it needs no brevity penalty and no smoothing, which makes
-it suitable as a training reward (`training/reward.py`).
+over all n-grams of 1 to 4 tokens together; an n-gram matches as often as both sides have it. It lies between 0 and
+1 and is symmetric. Too short and too long outputs are penalized equally, so it needs no brevity penalty and no
+smoothing, which makes it suitable as a training reward (`training/reward.py`).
 
 Tokens are any hashable values: words, or ids of a vocabulary. `gleu` is the definition; `gleu_scores` is its fast
 version for many lines of ids. The GLEU of grammatical error correction (Napoles et al. 2015) is another score. There is
@@ -36,7 +36,7 @@ def pooled_ngrams(tokens: Sequence[Hashable], order: int = MAX_ORDER) -> Counter
 
 
 def gleu(hypothesis: Sequence[Hashable], reference: Sequence[Hashable], order: int = MAX_ORDER) -> float:
-    """GLEU of one sentence. Two empty ones give 1.
+    """GLEU of one sentence. The score of two empty sentences is 1.
 
     >>> round(gleu("the cat sat".split(), "the cat sat down".split()), 2)
     0.6
@@ -56,7 +56,7 @@ def gleu_scores(
     if len(ours) == 0:
         return np.zeros(0)
     matches = matching(ours, [theirs], order).sum(axis=1)  # (lines,)
-    longer = np.maximum(ours.lengths, theirs.lengths)  # has more n-grams of every order
+    longer = np.maximum(ours.lengths, theirs.lengths)  # has at least as many n-grams of every order
     most = np.maximum(0, longer[:, None] - np.arange(order)).sum(axis=1)  # (lines,)
     scores: NDArray[np.float64] = np.where(most > 0, matches / np.maximum(most, 1), 1.0)
     return scores

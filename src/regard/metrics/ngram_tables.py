@@ -1,4 +1,4 @@
-"""Tables of n-grams: how often the hypothesis has each, how often a reference has it, and its credit.
+"""Tables of n-grams: the count of each in the hypothesis and in a reference, and its credit.
 
 The counts come from the definitions at the top of `bleu.py`. `Bleu.stats` computes the same sums faster, without
 keeping the n-grams. `bleu_steps.py` uses the tables.
@@ -16,20 +16,20 @@ from regard.metrics.ngrams import tokens_of
 
 @dataclass(frozen=True)
 class NGramRow:
-    """One n-gram. In a corpus each number is the sum over lines, because clipping is done line by line."""
+    """One n-gram. For a corpus each number is the sum over lines, because clipping is done line by line."""
 
     ngram: tuple[str, ...]
     count: int  # in the hypothesis
     most: int  # in the one reference that has it most often
-    clipped: int  # the smaller of the two, which is its credit
+    clipped: int  # the smaller of the two: the credit
 
 
 @dataclass(frozen=True)
 class NGramTable:
-    kind: str  # "all": in order of appearance; "lost", "gained": by that credit, descending
+    kind: str  # "all": in order of appearance; "lost" and "gained": by the credit lost or gained, descending
     rows: tuple[NGramRow, ...]
-    more: int = 0  # n-grams that are not listed
-    more_credit: int = 0  # the credit that those lost or gained
+    more: int = 0  # number of n-grams that are not listed
+    more_credit: int = 0  # credit that the unlisted n-grams lost or gained
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class OrderCounts:
     total: int
     matches: float  # `correct` and `total` after smoothing
     ngrams: float
-    precision: float  # after smoothing, of 100
+    precision: float  # after smoothing, from 0 to 100
     weight: float  # in the mean; the weights of the counted orders sum to 1
-    left_out: bool  # by effective order
+    left_out: bool  # excluded by effective order
     tables: tuple[NGramTable, ...]
 
 
@@ -53,7 +53,7 @@ class TokenizedLine:
 
     number: int  # counted from 1
     hypothesis: list[str]
-    streams: list[list[str] | None]  # None if a stream has no such line
+    streams: list[list[str] | None]  # None if the stream lacks the line
 
     @classmethod
     def of(cls, metric: Bleu, hypothesis: str, references: Stream, number: int) -> TokenizedLine:
@@ -67,13 +67,13 @@ class TokenizedLine:
         return [tokens for tokens in self.streams if tokens is not None]
 
     def counts(self, n: int) -> tuple[NGrams, NGrams]:
-        """The n-grams of the hypothesis, and for each the largest count in a single reference."""
+        """The n-gram counts of the hypothesis, and the largest count of each n-gram in a single reference."""
         most = most_in_one_reference(ngram_counts(reference, n) for reference in self.references)
         return ngram_counts(self.hypothesis, n), most
 
 
 def ngram_tables(tokenized: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
-    """All n-grams in order of appearance; with `most`, only those that lost or gained most credit."""
+    """All n-grams in order of appearance; with `most`, those that lost and those that gained most credit."""
     counts, in_references, clipped = NGrams(), NGrams(), NGrams()
     for row in tokenized:
         here, best = row.counts(n)
@@ -124,5 +124,5 @@ def length_of(texts: Sequence[list[str] | None]) -> int | None:
 
 
 def fraction(order: OrderCounts) -> str:
-    """Matches by n-grams after smoothing: 0.5/5."""
+    """Matches over n-grams after smoothing, such as 0.5/5."""
     return f"{order.matches:.6g}/{order.ngrams:.12g}"

@@ -1,12 +1,12 @@
-"""Lines as numbers: tokens by sacreBLEU's tokenizers, and matching n-grams of all orders and many lines at once.
+"""Lines as integer ids: tokens by sacreBLEU's tokenizers, and matching n-grams of all orders and many lines at once.
 
 The usual tokenizers do not look beyond the next space, so a word gives the same tokens everywhere (for `intl` and `zh`:
 everywhere inside a line). `TokenEncoder` therefore tokenizes every distinct word once and caches the result, which
-makes most of the speed. The rules of the tokenizers are not reimplemented here.
+gives most of the speed. The rules of the tokenizers are not reimplemented here.
 
 The definition of matching is a sum over the n-grams of one line (`bleu.clipped_matches`). This is its fast version: an
-(n+1)-gram is a pair of overlapping n-grams and can only match if both do. So each order numbers the remaining n-grams
-by one sort, and the next order starts from those that matched.
+(n+1)-gram is a pair of overlapping n-grams and can only match if both do. So each order assigns ids to the remaining
+n-grams by one sort, and the next order starts from those that matched.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from regard.metrics.base import unknown
 Numbers = NDArray[np.int64]
 
 _WORD_BY_WORD = {"13a", "char", "none"}
-_EDGE_SENSITIVE = {"intl", "zh"}  # punctuation at the beginning or end of a line may stay attached
-_EDGE = "\n"  # marks a word at the beginning or end of a line; no word contains it
+_EDGE_SENSITIVE = {"intl", "zh"}  # punctuation at the start or end of a line may stay attached
+_EDGE = "\n"  # marks a word at the start or end of a line; no word contains it
 _FENCE = "\ue000"  # separates words that are tokenized together; no tokenizer has a rule for it
-MOST_WORDS = 500_000  # cached from one text to the next, about 100 MB
+MOST_WORDS = 500_000  # cached between texts, about 100 MB
 
 
 @dataclass(frozen=True)
 class Ragged:
-    """Lines of tokens or characters as numbers, concatenated."""
+    """Lines of token or character ids, concatenated."""
 
     flat: NDArray[Any]
     lengths: Numbers  # of each line
@@ -63,8 +63,8 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
     same_line = (line[1:] == line[:-1]) & (stream[1:] == stream[:-1])  # as the token before
 
     found = np.zeros((lines, order), dtype=np.int64)
-    place = np.arange(len(tokens))  # where the remaining n-grams begin
-    gram = line * (int(tokens.max(initial=0)) + 1) + tokens  # and a number for each, equal for equal n-grams
+    place = np.arange(len(tokens))  # starts of the remaining n-grams
+    gram = line * (int(tokens.max(initial=0)) + 1) + tokens  # an id for each; equal n-grams have equal ids
     for n in range(order):
         rank, distinct = ranks(gram)
         counts = [
@@ -85,7 +85,7 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
 
 
 def ranks(values: Numbers) -> tuple[Numbers, int]:
-    """The rank of each value among the distinct values, and their number."""
+    """The rank of each value among the distinct values, and the number of distinct values."""
     order = np.argsort(values)
     ordered = values[order]
     new = np.empty(len(values), dtype=bool)
@@ -125,7 +125,7 @@ def _cached_encoder(tokenize: str, lowercase: bool) -> TokenEncoder:
 
 
 def encoder_for(tokenize: str, lowercase: bool) -> TokenEncoder:
-    """An encoder that keeps the words of the last text, most of which the next system's text has too."""
+    """Returns an encoder that caches the words of the last text, since the next system's text shares most of them."""
     encoder = _cached_encoder(tokenize, lowercase)
     if len(encoder) > MOST_WORDS:
         _cached_encoder.cache_clear()
@@ -134,7 +134,7 @@ def encoder_for(tokenize: str, lowercase: bool) -> TokenEncoder:
 
 
 class TokenEncoder(dict[str, int]):
-    """Numbers for tokens, equal for equal tokens in all lines. As a dictionary: word → its number."""
+    """Assigns ids to tokens, the same in all lines. As a dictionary it maps a word to its id."""
 
     def __init__(self, tokenize: str, lowercase: bool = False) -> None:
         self.tokenize, self.lowercase = tokenize, lowercase
@@ -154,7 +154,7 @@ class TokenEncoder(dict[str, int]):
                         some[0] = _EDGE + some[0]
                     if some:
                         some[-1] += _EDGE
-        else:  # the tokenizer needs the whole line, which is one "word"
+        else:  # the tokenizer needs the whole line, which is treated as one word
             words = [[_EDGE + line.rstrip() + _EDGE] for line in lines]
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         flat = list(chain.from_iterable(words))
@@ -163,7 +163,7 @@ class TokenEncoder(dict[str, int]):
         return self._expanded(numbers, lengths)
 
     def _learn(self, words: Sequence[str]) -> None:
-        """Tokenize new words: most of them in one call, separated by fences."""
+        """Tokenizes new words, most of them in one call, separated by fences."""
         alone = [word for word in words if _EDGE in word or _FENCE in word]
         together = [word for word in words if not (_EDGE in word or _FENCE in word)]
         fenced = str(self._cut("".join([_FENCE, *(f" {word} {_FENCE}" for word in together)])))
@@ -182,10 +182,10 @@ class TokenEncoder(dict[str, int]):
         return pieces[not first : len(pieces) - (not last)]
 
     def _expanded(self, numbers: np.ndarray[Any, Any], words_in_line: np.ndarray[Any, Any]) -> Ragged:
-        """Word numbers → token numbers."""
+        """Converts word ids to token ids."""
         starts, table = np.frombuffer(self._starts, np.int64), np.frombuffer(self._tokens, np.int64)
-        begin, count = starts[numbers], np.diff(starts)[numbers]  # of each word's tokens in the table
-        after = np.concatenate([[0], np.cumsum(count)])  # tokens before each word of the text
+        begin, count = starts[numbers], np.diff(starts)[numbers]  # of each word's tokens in the flat array
+        after = np.concatenate([[0], np.cumsum(count)])  # number of tokens before each word of the text
         flat = table[np.repeat(begin - after[:-1], count) + np.arange(after[-1])]
         line_ends = np.cumsum(words_in_line)
         lengths = after[line_ends] - after[line_ends - words_in_line]

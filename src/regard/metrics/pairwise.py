@@ -19,8 +19,8 @@ from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf, letters_of
 from regard.metrics.ngrams import Numbers, Ragged, encoder_for, ranks
 
-COLUMNS = 4096  # features multiplied at a time, and
-PAIRS = 65_536  # pairs scored at a time: both bound memory
+COLUMNS = 4096  # features multiplied at a time, to bound memory
+PAIRS = 65_536  # pairs scored at a time, to bound memory
 Scores = NDArray[np.float64]
 
 
@@ -61,7 +61,7 @@ def pairwise_bleu(lines: Sequence[str]) -> Scores:
 
 
 def shared_ngrams(lines: Ragged, order: int) -> Numbers:
-    """(L, L, N): how many 1-grams … N-grams two lines have in common, each credited as often as both have it.
+    """(L, L, N): the number of 1-grams … N-grams that two lines have in common, each counted as often as both have it.
 
     >>> shared_ngrams(Ragged(np.array([7, 7, 8, 7, 8, 8]), np.array([3, 3])), 2)[0, 1]
     array([2, 1])
@@ -69,8 +69,8 @@ def shared_ngrams(lines: Ragged, order: int) -> Numbers:
     count = len(lines)
     line = np.repeat(np.arange(count), lines.lengths)
     same_line = line[1:] == line[:-1]
-    place = np.arange(len(line))  # where the n-grams begin
-    gram, _ = ranks(lines.flat.astype(np.int64))  # a number for each, equal for equal n-grams
+    place = np.arange(len(line))  # starts of the n-grams
+    gram, _ = ranks(lines.flat.astype(np.int64))  # an id for each; equal n-grams have equal ids
     found = np.zeros((count, count, order), dtype=np.int64)
     for n in range(order):
         found[..., n] = _in_common(gram, line[place], count)
@@ -82,13 +82,13 @@ def shared_ngrams(lines: Ragged, order: int) -> Numbers:
 
 
 def _in_common(gram: Numbers, line: Numbers, count: int) -> Numbers:
-    """(L, L): features that two lines share; `gram` and `line` say which n-gram stands where."""
+    """(L, L): the number of features that two lines share; `gram` and `line` are those of each position."""
     order = np.lexsort((line, gram))
     gram, line = gram[order], line[order]
     new = np.ones(len(gram), dtype=bool)
     new[1:] = (gram[1:] != gram[:-1]) | (line[1:] != line[:-1])
     first = np.maximum.accumulate(np.where(new, np.arange(len(gram)), 0))
-    occurrence = np.arange(len(gram)) - first  # of the n-gram in its line
+    occurrence = np.arange(len(gram)) - first  # index of the occurrence of the n-gram in its line
     feature, features = ranks(gram * (int(occurrence.max(initial=0)) + 1) + occurrence)
     order = np.argsort(feature, kind="stable")
     feature, line = feature[order], line[order]
@@ -102,13 +102,13 @@ def _in_common(gram: Numbers, line: Numbers, count: int) -> Numbers:
 
 
 def _totals(lengths: Numbers, order: int) -> Numbers:
-    """(L, N): the n-grams of each line."""
+    """(L, N): the number of n-grams of each line."""
     totals: Numbers = np.maximum(0, lengths[:, None] - np.arange(order))
     return totals
 
 
 def _scored(rows: Callable[[slice], NDArray[Any]], scores: Callable[[NDArray[Any]], Scores], count: int) -> Scores:
-    """(L, L) scores of the statistics that `rows` gives for some hypotheses against all references."""
+    """(L, L): scores of the statistics that `rows` returns for a slice of hypotheses against all references."""
     step = max(1, PAIRS // max(1, count))
     found = [scores(rows(slice(start, start + step))) for start in range(0, count, step)]
     return np.concatenate(found) if found else np.zeros((0, 0))

@@ -1,6 +1,6 @@
-"""Why a BLEU score is zero or low, in sentences: what is missing, what is repeated, what an option would change.
+"""Reasons for a zero or low BLEU score, in sentences: what is missing, what is repeated, what an option would change.
 
-Every number in a sentence is counted or scored for it.
+Every number in a sentence is computed for the given texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was
 
 @dataclass(frozen=True)
 class Reasons:
-    """Iterates over the sentences."""
+    """Yields sentences that explain a BLEU score."""
 
     metric: Bleu
     lines: Sequence[str]
@@ -66,7 +66,7 @@ class Reasons:
         )
 
     def no_match(self) -> Iterator[str]:
-        """Orders without a match, and orders without an n-gram."""
+        """Reports orders without a match, and orders without an n-gram."""
         missing = [order for order in self.orders if order.correct == 0 and order.total > 0 and order.weight > 0]
         absent = [order for order in self.orders if order.total == 0]
         if missing:
@@ -117,7 +117,7 @@ class Reasons:
             )
 
     def repeated(self) -> Iterator[str]:
-        """Unigrams that one line has more often than any of its references."""
+        """Reports unigrams that occur more often in a line than in any of its references."""
         taken: Counter[str] = Counter()
         said = []
         for row in self.tokenized:
@@ -148,7 +148,7 @@ class Reasons:
                 )
 
     def in_pieces(self) -> Iterator[str]:
-        """Text that is tokenized on one side only."""
+        """Reports text that is tokenized on one side only."""
         sides = {"hypothesis": 0, "reference": 0}
         for i, line in enumerate(self.lines):
             ours = bool(PIECES.search(line))
@@ -164,7 +164,7 @@ class Reasons:
                 )
 
     def worst(self) -> Iterator[str]:
-        """The order that pulls the mean down most."""
+        """Reports the order that lowers the mean most."""
         counted = [order for order in self.orders if order.weight > 0]
         if self.mean > 0 and len(counted) > 1:
             worst = max(counted, key=lambda order: -order.weight * math.log(order.precision / 100))

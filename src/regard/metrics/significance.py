@@ -7,7 +7,7 @@ Translation Evaluation") and paired tests, by the same bootstrap or by approxima
 
 A sample of lines is a row of weights (how often a line was drawn, whether it was swapped), so the sums of many samples
 are one product, weights (samples, lines) @ rows (lines, k), and all systems share one set of draws. The first part of
-this file is the definition, sample by sample; the second is its fast version; tests hold them equal.
+this file is the definition, sample by sample; the second is its fast version; tests check that they are equal.
 
 Draws, intervals and p-values are sacreBLEU's for the same seed. Its bootstrap divides in single precision, so the
 seventh digit of a mean may differ. Three remarks on these p-values:
@@ -39,10 +39,10 @@ Floats = NDArray[np.float64]
 SEED = 12345
 TESTS = {"bootstrap": ("bs", 1000), "randomisation": ("ar", 10_000)}  # name → (in a signature, samples)
 MOST_SAMPLES = 1_000_000
-TIE = 1e-9  # closer scores differ by rounding only
-WEIGHTS = 2**23  # in memory at a time, 2 bytes each: 16 MB
-FLOATS = 2**19  # in any array computed from them, 8 bytes each: 4 MB
-COINS = 32  # numpy draws that many bits at once and discards the rest of a call
+TIE = 1e-9  # scores that are closer than this differ by rounding only
+WEIGHTS = 2**23  # weights in memory at a time, 2 bytes each: 16 MB
+FLOATS = 2**19  # numbers in any array computed from them, 8 bytes each: 4 MB
+COINS = 32  # numpy draws this many bits at once and discards the rest of a call
 
 
 # ------------------------------------------------------------------------------------------------ results
@@ -50,26 +50,26 @@ COINS = 32  # numpy draws that many bits at once and discards the rest of a call
 
 @dataclass(frozen=True)
 class Interval:
-    """The range of 95% of the resampled scores; printed as mean ± half."""
+    """The range of 95% of the resampled scores, printed as mean ± half."""
 
     mean: float
-    half: float  # of the width
+    half: float  # half of the width
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class ComparedScore:
-    """One system's score with the results of a test; None where not asked for. A baseline has no difference."""
+    """One system's score with the results of a test; None for results not requested. A baseline has no difference."""
 
     score: Score  # its signature names the test, the samples and the seed
     interval: Interval | None = None  # by bootstrap
-    difference: float | None = None  # score − the baseline's
+    difference: float | None = None  # score − the baseline's score
     difference_interval: Interval | None = None  # by bootstrap
     p_value: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the score's fields, then those of the rest that were asked for."""
+        """Returns a dictionary for JSON: the score's fields, then the other fields that are not None."""
         rest = {name: found for name, found in asdict(self).items() if name != "score" and found is not None}
         return {**self.score.to_dict(), **rest}
 
@@ -84,7 +84,7 @@ def resampled_by_definition(metric: Metric, stats: Stats, resamples: int, seed: 
 
 
 def swapped_by_definition(metric: Metric, baseline: Stats, system: Stats, samples: int, seed: int = SEED) -> Floats:
-    """(samples,): the score differences of two texts whose lines were swapped where a coin said so."""
+    """(samples,): the score differences of two texts after each line was swapped with probability ½."""
     differences = []
     for swap in np.random.default_rng(seed).integers(2, size=(samples, len(system)), dtype=bool):
         one = np.where(swap[:, None], baseline.rows, system.rows)  # (lines, k)
@@ -95,7 +95,7 @@ def swapped_by_definition(metric: Metric, baseline: Stats, system: Stats, sample
 
 
 def interval(scores: Floats) -> Interval:
-    """The range without the lowest and the highest fortieth.
+    """The range without the lowest and the highest 2.5%.
 
     >>> interval(np.arange(1, 41.0))
     Interval(mean=20.5, half=18.5, low=2.0, high=39.0)
@@ -121,7 +121,7 @@ def p_value(by_chance: Floats, found: float) -> float:
 
 
 def draws(lines: int, resamples: int, block: int, seed: int) -> Iterator[NDArray[np.uint16]]:
-    """(≤ block, lines) at a time: how often each resample has each line."""
+    """Yields (≤ block, lines): how often each resample has drawn each line."""
     generator = np.random.default_rng(seed)
     for size in _sizes(resamples, block):
         counts = np.empty((size, lines), dtype=np.uint16)  # a line is drawn once on average
@@ -131,15 +131,15 @@ def draws(lines: int, resamples: int, block: int, seed: int) -> Iterator[NDArray
 
 
 def swaps(lines: int, samples: int, block: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """(≤ block, lines) at a time: which lines are swapped. A block is a multiple of 32 rows, so that blocks give
-    the same bits as one large draw."""
+    """Yields (≤ block, lines): which lines are swapped. A block is a multiple of 32 rows, so that blocks give the same
+    bits as one large draw."""
     generator = np.random.default_rng(seed)
     for size in _sizes(samples, max(COINS, block // COINS * COINS)):
         yield generator.integers(2, size=(size, lines), dtype=bool)
 
 
 def weighted_sums(weights: NDArray[Any], systems: Sequence[Stats]) -> Floats:
-    """(samples, lines) → (samples, systems, k). Exact for counts: they are whole numbers far below 2⁵³."""
+    """(samples, lines) → (samples, systems, k). Exact, because counts are integers far below 2⁵³."""
     samples, lines = weights.shape
     width = sum(one.rows.shape[1] for one in systems)  # systems · k
     sums = np.zeros((samples, width))
@@ -170,7 +170,7 @@ def swapped_differences(
     totals = np.stack([one.total() for one in systems])  # (systems, k)
     differences = []
     for swapped in swaps(len(systems[0]), samples, _block(systems), seed):
-        given = weighted_sums(swapped, systems)  # (block, systems, k): the sums that each system would give away
+        given = weighted_sums(swapped, systems)  # (block, systems, k): the sums of the swapped lines of each system
         moved = given[:, :1] - given[:, 1:]
         gap = metric.scores(totals[1:] + moved) - metric.scores(totals[:1] - moved)
         differences.append(gap.T)  # (systems − 1, block)
@@ -178,7 +178,7 @@ def swapped_differences(
 
 
 def _block(systems: Sequence[Stats]) -> int:
-    """Samples at a time, bounded by the memory of their weights and sums."""
+    """The number of samples at a time, bounded by the memory of their weights and sums."""
     width: int = sum(one.rows.shape[1] for one in systems)
     return max(1, min(WEIGHTS // len(systems[0]), FLOATS // (2 * width)))
 
@@ -209,7 +209,7 @@ def _check(systems: Sequence[Stats], samples: int, seed: int) -> None:
 def bootstrap(
     metric: Metric, stats: Stats, resamples: int = TESTS["bootstrap"][1], seed: int = SEED
 ) -> tuple[Score, Interval]:
-    """One system's score, with a signature that names the resampling, and where 95% of its resampled scores lie."""
+    """Returns one system's score, with resampling in its signature, and the range of 95% of its resampled scores."""
     resampled = resampled_scores(metric, [stats], resamples, seed)[0]
     return _score(metric, stats, "bootstrap", resamples, seed), interval(resampled)
 
@@ -217,11 +217,11 @@ def bootstrap(
 def paired(
     metric: Metric, systems: Sequence[Stats], test: str = "bootstrap", samples: int | None = None, seed: int = SEED
 ) -> list[ComparedScore]:
-    """Each system against the first, which is the baseline. The p-value is how often two equally good systems would
-    differ by more than these do.
+    """Compares each system with the first, which is the baseline. The p-value is the probability that two equally good
+    systems differ by more than these do.
 
-    bootstrap: chance is |difference| − its mean over the resamples.  randomisation: chance is |difference| between the
-    swapped texts.
+    bootstrap: the null value is |difference| − its mean over the resamples.  randomisation: it is |difference| between
+    the swapped texts.
     """
     if test not in TESTS:
         raise unknown("paired test", test, TESTS)
@@ -239,7 +239,7 @@ def paired(
     else:
         by_chance = np.abs(swapped_differences(metric, systems, samples, seed))
     totals = np.stack([one.total() for one in systems])  # (systems, k)
-    found = metric.scores(totals)  # by the same arithmetic as the samples, so that ties stay ties
+    found = metric.scores(totals)  # by the same arithmetic as the samples, so that ties are preserved
     scores = [_score(metric, one, test, samples, seed) for one in systems]
     compared = [ComparedScore(scores[0], around[0])]
     for score, itself, difference, gap, chance in zip(

@@ -3,9 +3,9 @@ Annotation"): the edits that turn a hypothesis into its reference, per word of t
 
     TER = 100 · edits / words in the references      an edit inserts, deletes or replaces a word, or moves a phrase
 
-Which moves are tried follows the heuristics of the first implementation (Tercom), and scores are only comparable with
-all of them. So sacreBLEU tokenizes and finds the edits; this file keeps its counts for each line, so that TER adds up
-and resamples like every other metric. It is slow: seconds for a thousand lines.
+The moves that are tried follow the heuristics of the first implementation (Tercom), and scores are only comparable
+with all of them. So sacreBLEU tokenizes and finds the edits; this file stores its counts for each line, so that TER
+adds up and resamples like every other metric. It is slow: seconds for a thousand lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from regard.metrics.base import References, Score, Stats, checked_lines, format_
 
 
 def rate(edits: float, ref_len: float) -> float:
-    """Edits per 100 words of the reference; more than 100 is possible. Without any words: 100 if there are edits.
+    """Edits per 100 words of the reference; can exceed 100. Without reference words: 100 if there are edits, else 0.
 
     >>> rate(3, 12), rate(0, 0), rate(2, 0), rate(6, 4)
     (25.0, 0.0, 100.0, 150.0)
@@ -34,12 +34,12 @@ def rate(edits: float, ref_len: float) -> float:
 @dataclass(frozen=True, repr=False)
 class TerScore(Score):
     edits: int
-    ref_len: float  # words of the references; of a line with several references, their average
+    ref_len: float  # words of the references; the average for a line with several references
 
 
 @dataclass(frozen=True)
 class Ter:
-    """TER with its options chosen. A row of its statistics is the edits of a line (towards the reference that needs
+    """TER with its options. A row of its statistics is the number of edits of a line (to the reference that needs
     fewest) and the length of its reference (the average, if there are several)."""
 
     normalized: bool = False  # separate punctuation as Tercom does
@@ -51,7 +51,7 @@ class Ter:
     higher_is_better = False
 
     def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
-        """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
+        """Counts the statistics of each line; `references` is one list of lines, or several such lists (streams)."""
         from sacrebleu.metrics.ter import TER
 
         lines, streams = checked_lines(hypotheses, references)
@@ -74,14 +74,14 @@ class Ter:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """As in sacreBLEU."""
+        """The signature as in sacreBLEU."""
         case, norm = "mixed" if self.case_sensitive else "lc", "yes" if self.normalized else "no"
         punct, asian = "no" if self.no_punct else "yes", "yes" if self.asian_support else "no"
         return format_signature(references, test, case=case, tok="tercom", norm=norm, punct=punct, asian=asian)
 
 
 def ter(hypotheses: Sequence[str], references: References, **options: Any) -> TerScore:
-    """Corpus TER of `hypotheses` against one list of references, or several lists as long; options as of `Ter`.
+    """Corpus TER of `hypotheses` against one or several lists of references of the same length; options as in `Ter`.
 
     >>> print(ter(["on the mat the cat sat"], ["the cat sat on the mat"]))
     TER = 16.67

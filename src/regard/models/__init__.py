@@ -1,1 +1,1 @@
-"""Translation models, one file per architecture, all on the contract of `base.py`."""
+"""Translation models, one file per architecture, all with the interface of `base.py`."""

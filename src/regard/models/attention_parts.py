@@ -1,7 +1,7 @@
-"""What one attention of a model is made of: its modules, named by the part they play in the equation.
+"""The modules of one attention of a model, named by their role in the equation.
 
-A model that is built of these mechanisms says which modules they are (`Model.attention_parts`); then its heads can be
-cut (`explain/ablation.py`) and each of its attentions written out in numbers (`explain/mechanisms.py`), whatever its
+A model with one of these mechanisms lists its modules (`Model.attention_parts`); then its heads can be ablated
+(`explain/ablation.py`) and each of its attentions computed step by step (`explain/mechanisms.py`), whatever its
 architecture.
 """
 
@@ -26,7 +26,7 @@ class MultiHeadPart:
 
     attention: MultiHeadAttention
     residual: Residual
-    memory: nn.Module | None = None  # keys are made of what it returns; None: of the queries' own positions
+    memory: nn.Module | None = None  # module whose output gives the keys; None: self-attention
     causal: bool = False
     rotary: bool = False  # queries and keys are rotated by their positions
 
@@ -37,13 +37,13 @@ class MultiHeadPart:
 
 @dataclass(frozen=True)
 class ScorePart:
-    """One of the scores of `layers/scores.py`, and what reads the context: a linear layer over the context and the
-    decoder's state, or a module whose output has the context as `context`."""
+    """One of the scores of `layers/scores.py`, and the module that reads the context: a linear layer over the context
+    and the decoder's state, or a module whose output has the context as `context`."""
 
     scores: Scores
     reader: nn.Module
     context_first: bool = False  # the linear layer reads [context; state], not [state; context]
-    coverage: Tensor | None = None  # w of a score that counts earlier weights
+    coverage: Tensor | None = None  # w of a score with coverage
     heads = 1
 
 

@@ -1,4 +1,4 @@
-"""The contract that every architecture keeps and that search, training and explanation rely on.
+"""The interface that every architecture implements and that search, training and explanation rely on.
 
     B sentences   N = B × beam rows   S source   T target   V target vocabulary   H heads
 
@@ -6,22 +6,22 @@
     encode(src, mask)   → Memory               read the source once
     start(memory)       → State                a decoder before its first token, with `beams` rows for each sentence
     step(token, state)  → Step                 read one token: next logits, new state, attention
-    state.select(rows)  → State                rows of a sentence change places
-    state.keep(some)    → State                sentences are dropped and reordered
-    state.join(other)   → State                sentences are added
+    state.select(rows)  → State                reorder the rows of each sentence
+    state.keep(some)    → State                drop and reorder sentences
+    state.join(other)   → State                add sentences
     attention(batch)    → AttentionMaps        every attention weight of a teacher-forced pass
     flops(S, T)         → float                operations of a forward pass
 
-What differs between architectures is declared, so that nobody asks for a class:
+Differences between architectures are declared, so that no code depends on a class:
 
     has_attention       whether there is attention to the source
-    last_layer_aligns   which of several cross-attention layers is read as the alignment
-    max_positions       tokens of the longest sentence, EOS counted, where positions are learned
-    attention_parts()   the modules of each attention, for cutting heads and for writing a step out in numbers
-    decoder_stack()     the decoder's layers and what makes logits of their states, for reading them layer by layer
+    last_layer_aligns   which of several cross-attention layers is used as the alignment
+    max_positions       maximum tokens of a sentence, with EOS, if positions are learned
+    attention_parts()   the modules of each attention, to ablate heads and to show a step in numbers
+    decoder_stack()     the decoder's layers and the map from their states to logits, for layer-wise predictions
 
-A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search never asks which model it
-holds. Modules remember nothing between calls.
+A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search does not depend on the
+architecture. Modules have no state between calls.
 """
 
 from __future__ import annotations
@@ -47,41 +47,41 @@ class Memory:
 
 
 class State(Protocol):
-    """What a decoder keeps between two steps, for B sentences of b rows each: row n belongs to sentence n // b."""
+    """The decoder state between two steps, for B sentences of b rows each: row n belongs to sentence n // b."""
 
     def select(self, rows: Tensor) -> State:
-        """The state whose row i is this one's row `rows[i]` (N,), a row of the same sentence; rows may repeat. With one
-        row for each sentence and no `room`, any rows may be selected."""
+        """Returns the state whose row i is this one's row `rows[i]` (N,), of the same sentence; rows may repeat. With
+        one row for each sentence and no `room`, any rows may be selected."""
         ...
 
     def keep(self, sentences: Tensor) -> State:
-        """The state of the given sentences (M,), in this order, each with all its rows."""
+        """Returns the state of the given sentences (M,), in this order, each with all its rows."""
         ...
 
     def join(self, other: Any) -> State:
-        """The state of the sentences of both, this one's first. Each sentence has its own length, and the sources are
-        padded to the longest. `other` was started by the same model with as many rows for each sentence."""
+        """Returns the state of the sentences of both, this one's first. Each sentence has its own length, and sources
+        are padded to the longest. `other` must be of the same model with as many rows for each sentence."""
         ...
 
 
 class Step(NamedTuple):
-    """What a step gives. `logits` need not be normalized; log-probabilities are logits too."""
+    """The result of a step. `logits` need not be normalized; log-probabilities are logits too."""
 
     logits: Tensor  # (N, V) of the next token
     state: State
-    attention: Tensor | None  # (N, L, H, S) cross-attention of this step, when the state was started with trace=True
-    decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t): self-attention to the t tokens read, where there is any
+    attention: Tensor | None  # (N, L, H, S) cross-attention of this step, if the state was started with trace=True
+    decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t): self-attention to the t tokens read, if there is any
 
     @property
     def log_probs(self) -> Tensor:
-        """(N, V) in float32, or in what is finer."""
+        """Log-probabilities (N, V) in float32, or in float64 if the logits are."""
         return self.logits.log_softmax(dim=-1, dtype=torch.promote_types(self.logits.dtype, torch.float32))
 
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1. A kind
-    that a model does not have is an empty list.
+    """All attention weights of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1. A
+    kind that a model does not have is an empty list.
 
     Row t of `cross` and `decoder` is the query of the position that reads tgt_in[t] and predicts tgt_out[t].
     """
@@ -92,31 +92,31 @@ class AttentionMaps:
 
 
 class DecoderStack(NamedTuple):
-    """A decoder whose layers all write into one state per position, and what makes logits of such a state."""
+    """A decoder whose layers all update one state per position, and the map from such a state to logits."""
 
-    layers: Sequence[nn.Module]  # each takes states (B, T, D) and returns them, or a tuple that begins with them
+    layers: Sequence[nn.Module]  # each maps states (B, T, D) to states, or to a tuple that begins with them
     norm: nn.Module
     output: nn.Module
 
 
 class Model(nn.Module, ABC):
-    """An encoder–decoder on the contract above."""
+    """An encoder–decoder with the interface above."""
 
     target_size: int
-    has_attention = True  # `attention` gives cross-attention, and so does a step that is traced
-    max_positions: int | None = None  # tokens that either side may have; None: any number
-    trainings = 0  # times that it was put into training: its weights may be others since
+    has_attention = True  # whether `attention` and traced steps return cross-attention
+    max_positions: int | None = None  # maximum tokens of either side; None: no limit
+    trainings = 0  # number of switches to training mode: the weights may have changed since
     last_layer_aligns = False  # the last cross-attention layer aligns best; otherwise the one before it does
-    fixed_logits = False  # the logits of every step of a search lie in the same place, so that what follows can too
+    fixed_logits = False  # whether the logits of every step are at one address, so that the search can be recorded too
 
     @abstractmethod
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
 
     @abstractmethod
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> State:
-        """Before the first token. What is read of the source is held once for each sentence. Without `room` a state is
-        pure: it stays as it is, whatever is made of it. With it, memory for so many tokens may be taken at once, and a
-        state is used up by `step`, `select`, `keep` and `join`, which may write into it."""
+        """Returns the state before the first token. Tensors of the source are stored once for each sentence. Without
+        `room` a state is immutable. With it, memory for `room` tokens may be allocated at once, and `step`, `select`,
+        `keep` and `join` may modify the state in place: only their result may be used afterwards."""
         ...
 
     @abstractmethod
@@ -130,26 +130,26 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def flops(self, source: int, target: int) -> float:
-        """Operations of a forward pass over one sentence pair of so many tokens (EOS counted), a multiplication and an
-        addition counted as two. Matrix products only, as in the papers; training costs three times this."""
+        """Returns the operations of a forward pass over one sentence pair of these lengths (with EOS); a multiply-add
+        counts as two. Matrix products only, as in the papers; training costs three times this."""
         ...
 
     def most_sentences(self, beams: int, source: int, room: int) -> int | None:
-        """How many sentences of so many source tokens, with room for so many said, can be searched at a time from now
-        on, where the memory for them is fixed; None: any number."""
+        """Returns how many sentences of `source` tokens, with room for `room` output tokens, can be searched at a time,
+        if their memory is fixed; None: any number."""
         return None
 
     def attention_parts(self) -> AttentionParts:
-        """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention
-        can be shown, but heads cannot be cut and steps cannot be written out."""
+        """Returns the modules of each attention, by kind and layer. If it is empty, attention can be shown, but heads
+        cannot be ablated and steps cannot be shown in numbers."""
         return {}
 
     def decoder_stack(self) -> DecoderStack | None:
-        """None where a layer's state is not what the output reads, as in recurrent models."""
+        """Returns the decoder's layers; None if the output does not read a layer's state, as in recurrent models."""
         return None
 
     def train(self, mode: bool = True) -> Self:
-        """As in torch; and count it, since a fused optimizer changes weights without torch's own count of changes."""
+        """As in torch, and counts the calls, since a fused optimizer does not update torch's version counters."""
         self.trainings += mode
         return super().train(mode)
 
@@ -158,12 +158,12 @@ class Model(nn.Module, ABC):
         return next(self.parameters()).device
 
     def parameter_count(self) -> int:
-        """Numbers that training changes; a shared matrix counts once."""
+        """Returns the number of trainable parameters; a shared matrix counts once."""
         return sum(p.numel() for p in self.parameters())
 
 
 class ModelWrapper(Model):
-    """A model that wraps another one and changes its steps; whatever it does not define is that of the inner model."""
+    """A model that wraps another one and changes its steps; methods that it does not define are the inner model's."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -192,12 +192,12 @@ class ModelWrapper(Model):
 
 
 class RowModel(Model):
-    """A model that keeps sentences apart that share a row (`batch.Shared`), and gives the factors of its logits, so
-    that a loss need not hold all of them."""
+    """A model that supports sentences that share a row (`batch.Shared`), and exposes the factors of its logits, so that
+    a loss need not store all of them."""
 
     @abstractmethod
     def states(self, batch: Batch) -> Tensor:
-        """(B, T, D); times `output_matrix` they are the logits."""
+        """Returns the states (B, T, D) whose products with `output_matrix` are the logits."""
         ...
 
     @property
@@ -208,7 +208,7 @@ class RowModel(Model):
 
 
 def unique_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """The model's tensors by name, a shared one once, under its first name."""
+    """Returns the model's tensors by name, a shared one once, under its first name."""
     named: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():

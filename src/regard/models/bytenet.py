@@ -7,13 +7,13 @@
     encoder  blocks, centred, over C = ⌈a·S⌉ + b positions: the sentence, then blanks up to C
     decoder  blocks, causal, over word(y(t−1)) + column(t); logits from one more map of r(their output)
 
-The dilations of successive blocks are 1, 2, 4, 8, 16, and then again. Target position t reads encoder column t, and no
-other: the rest of the source must have been carried there by the encoder's convolutions. A target may be longer than
-the columns (dynamic unfolding); from there on it reads zeros. The time is linear in both lengths. A step
-computes one position: each block keeps its last (k − 1)·dilation inputs.
+The dilations of successive blocks are 1, 2, 4, 8, 16, then repeat. Target position t reads only encoder column t: the
+encoder's convolutions must carry the rest of the source there. A target may be longer than the columns (dynamic
+unfolding); beyond them it reads zeros. The time is linear in both lengths. A step computes one position: each block
+keeps its last (k − 1)·dilation inputs.
 
-The paper reads characters; this model reads whatever pieces the tokenizer gives. A blank is the padding symbol's own
-embedding, and padding beyond C counts as zeros, so that neighbours in a batch change nothing.
+The paper uses characters; this model uses the tokenizer's pieces. A blank is the embedding of the padding symbol, and
+padding beyond C counts as zeros, so that the other sentences of a batch have no effect.
 
 Not the paper's: the columns are normalized and added to the embeddings (the paper does not say how they are joined),
 dropout is on in the small presets, and the paper's multiplicative blocks, for language models, are left out.
@@ -75,7 +75,7 @@ Length = TypeVar("Length", int, Tensor)  # one length, or those of a batch
 
 
 def columns(length: Length, stretch: float, extra: int) -> Length:
-    """⌈a·S⌉ + b in whole numbers, so that it is the same on every device.
+    """Returns ⌈a·S⌉ + b in integer arithmetic, so that it is the same on every device.
 
     >>> columns(5, 1.2, 0), columns(6, 1.2, 0), columns(6, 1.0, 3)
     (6, 8, 9)
@@ -84,23 +84,23 @@ def columns(length: Length, stretch: float, extra: int) -> Length:
 
 
 class ByteNetBlock(nn.Module):
-    """x + W₃ r(W₂ ∗ r(W₁ r(x))) with r = ReLU ∘ LayerNorm, as what comes before the convolution and what after."""
+    """x + W₃ r(W₂ ∗ r(W₁ r(x))) with r = ReLU ∘ LayerNorm, split into the parts before and after the convolution."""
 
     def __init__(self, config: ByteNetConfig, dilation: int) -> None:
         super().__init__()
         d = config.width
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in (2 * d, d, d))
-        self.narrow = Convolution(2 * d, d, variance=2.0)  # ReLU lets half of the variance through
+        self.narrow = Convolution(2 * d, d, variance=2.0)  # ReLU halves the variance
         self.convolution = Convolution(d, d, config.kernel, dilation, variance=2.0)
         self.widen = Convolution(d, 2 * d)
         self.dropout = nn.Dropout(config.dropout)
 
     def enter(self, x: Tensor) -> Tensor:
-        """Input of the convolution: (N, T, 2d) → (N, T, d)"""
+        """Returns the input of the convolution: (N, T, 2d) → (N, T, d)"""
         return F.relu(self.norms[1](self.narrow(F.relu(self.norms[0](x)))))
 
     def leave(self, x: Tensor, seen: Tensor) -> Tensor:
-        """Its output (N, T, d), added to x (N, T, 2d)"""
+        """Maps the output of the convolution (N, T, d) and adds it to x (N, T, 2d)."""
         out: Tensor = x + self.dropout(self.widen(F.relu(self.norms[2](seen))))
         return out
 
@@ -122,7 +122,7 @@ class DecoderBlock(ByteNetBlock):
 
 @dataclass(frozen=True)
 class ByteNetState(BatchState):
-    """The last inputs of every convolution for N rows; the columns stay as the encoder made them."""
+    """The last inputs of every convolution for N rows, and the encoder's columns, which do not change."""
 
     length: Tensor = per_sentence()  # (B,) tokens read so far
     past: tuple[Past, ...] = per_row()  # per block (N, (k − 1)·dilation, d)
@@ -158,7 +158,7 @@ class ByteNet(Model):
         return logits
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
-        """Columns (B, C, 2d) and their mask (B, C), True where the sentence has one: a few more than it has tokens."""
+        """Returns columns (B, C, 2d) and their mask (B, C); a sentence has a few more columns than tokens."""
         config = self.config
         widest = columns(src.shape[1], config.stretch, config.extra)
         own = columns(mask.sum(dim=1), config.stretch, config.extra)  # (B,)
@@ -203,7 +203,7 @@ class ByteNet(Model):
         return self.last(F.relu(self.decoder_norm(x))), tuple(present)
 
     def _columns(self, state: ByteNetState, length: int) -> Tensor:
-        """The columns (N, T, 2d) under the next target positions, zeros where there are none."""
+        """Returns the columns (N, T, 2d) of the next target positions, zeros where there are none."""
         place = state.length[:, None] + torch.arange(length, device=state.length.device)  # (B, T)
         last = state.columns.shape[1] - 1
         index = place.clamp(max=last)[..., None].expand(-1, -1, state.columns.shape[2])

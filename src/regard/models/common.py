@@ -1,9 +1,9 @@
-"""What several architectures share: presets, checks of their configurations, tied embeddings, encoding by length.
+"""Functions that several architectures share: presets, configuration checks, tied embeddings, encoding by length.
 
     B sentences   S source tokens of the longest   D width
 
 On a CPU a padded batch is encoded in buckets of sentences of nearly equal length, so that little work goes into
-padding: there the time of an encoder is that of its matrix products, and those of one bucket fill a core.
+padding: there the time of an encoder is that of its matrix products, and those of one bucket keep a core busy.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from regard.config import require
 Tie = Literal["auto", "all", "target", "none"]
 TIE_HELP = "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)"
 MOST_LAYERS = 1000
-LARGEST = 2**20  # of any other size
-LEAST_SHARE = 0.85  # of the longest sentence of a bucket that its shortest has
-LEAST_TOKENS = 256  # of a bucket: products of fewer rows are slower for each row
+LARGEST = 2**20  # maximum of any other size
+LEAST_SHARE = 0.85  # minimum ratio of the shortest to the longest sentence of a bucket
+LEAST_TOKENS = 256  # minimum tokens of a bucket: products of fewer rows are slower per row
 Config = TypeVar("Config")
 _PRESETS = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
 
 
 def read_presets(config: type[Config], architecture: str) -> dict[str, Config]:
-    """The presets of an architecture by name, from `presets.toml`."""
+    """Reads the presets of an architecture by name, from `presets.toml`."""
     return {name: config(**values) for name, values in _PRESETS[architecture].items()}
 
 
 def check_sizes(config: Any, *names: str, least: int = 1) -> None:
-    """Sizes are from `least` on, and not absurdly large."""
+    """Raises unless the named sizes are at least `least` and not absurdly large."""
     for name in names:
         value, most = getattr(config, name), MOST_LAYERS if name.endswith("layers") else LARGEST
         require(value >= least, f"model.{name} must be at least {least}, but is {value}")
@@ -42,7 +42,7 @@ def check_sizes(config: Any, *names: str, least: int = 1) -> None:
 
 
 def check_shares(config: Any, *names: str) -> None:
-    """Shares, such as dropout, are from 0 to below 1."""
+    """Raises unless the named shares, such as dropout, are from 0 to below 1."""
     for name in names:
         value = getattr(config, name)
         require(0 <= value < 1, f"model.{name} must be at least 0 and below 1, but is {value}")
@@ -57,8 +57,8 @@ def check_ties(tie: Tie, embedding: int, width: int) -> None:
 
 
 def tie_embeddings(model: Any, tie: Tie, joint: bool, std: float | None = None) -> None:
-    """Initialize the embeddings of a model with N(0, std²), if given, and share its matrices: the output layer is the
-    target embedding where they are equally wide, and so is the source embedding of a joint vocabulary."""
+    """Initializes the embeddings of a model with N(0, std²), if given, and shares its matrices: the output layer is the
+    target embedding if they are equally wide, and so is the source embedding of a joint vocabulary."""
     source, target, output = model.source_embedding, model.target_embedding, model.output
     if std is not None:
         for table in (source, target):
@@ -75,7 +75,7 @@ def check_kernel(kernel: int) -> None:
 
 
 def encode_by_length(encode: Callable[[Tensor, Tensor], Tensor], src: Tensor, mask: Tensor) -> Tensor:
-    """What `encode` returns for src (B, S) and its mask, whose padding is at the end: (B, S, D)."""
+    """Returns `encode` of src (B, S) and its mask, whose padding is at the end, computed in buckets: (B, S, D)."""
     lengths = mask.sum(1).tolist()
     buckets = length_buckets(lengths)
     if len(buckets) == 1:
@@ -92,7 +92,7 @@ def encode_by_length(encode: Callable[[Tensor, Tensor], Tensor], src: Tensor, ma
 
 
 def length_buckets(lengths: Sequence[int], least_tokens: int = LEAST_TOKENS) -> list[list[int]]:
-    """The indices of the sentences that are encoded together, the longest of each bucket first.
+    """Groups the indices of sentences that are encoded together, the longest of each bucket first.
 
     >>> length_buckets([5, 40, 38, 6], least_tokens=10)
     [[1, 2], [3, 0]]

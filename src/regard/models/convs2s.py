@@ -16,8 +16,8 @@ A step computes one position: each layer keeps its last k − 1 inputs. Decoding
 length for a given source. As in the paper, the gradient into z is divided by the number of attentions, the embeddings
 start as N(0, 0.1) and the maps as N(0, √(p/n)), with 4p before a gate, where p is the share that dropout keeps.
 
-Not the paper's: all layers are of one width (its largest models grow wider towards the top), weight normalization is
-off in the small presets, and even where it is on the output layer goes without it.
+Unlike the paper: all layers are of one width (its largest models grow wider towards the top), weight normalization is
+off in the small presets, and the output layer never has it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ HALF = math.sqrt(0.5)  # keeps the variance of the sum of two values of equal va
 
 
 def scale_gradient(x: Tensor, share: float) -> Tensor:
-    """x itself, but only a share of the gradient flows back through it."""
+    """Returns x, with its gradient multiplied by `share`."""
     still = x.detach()
     return still + share * (x - still)
 
@@ -80,7 +80,7 @@ class ConvS2SBlock(nn.Module):
             config.width,
             2 * config.width,
             config.kernel,
-            variance=4 * (1 - config.dropout),  # a gate lets about a quarter of the variance through
+            variance=4 * (1 - config.dropout),  # a gate reduces the variance to about a quarter
             normalized=config.weight_norm,
         )
 
@@ -95,7 +95,7 @@ class ConvS2SBlock(nn.Module):
 
 
 class ConvS2SSource(NamedTuple):
-    """What every decoder layer attends to."""
+    """The keys and values that every decoder layer attends to."""
 
     keys: Tensor  # (B, S, F) z
     values: Tensor  # (B, S, F) z + e
@@ -131,7 +131,7 @@ class ConvS2SDecoderLayer(nn.Module):
 
 @dataclass(frozen=True)
 class ConvS2SMemory(Memory):
-    """states are z (B, S, F)."""
+    """Encoder output; `states` are z (B, S, F)."""
 
     embedded: Tensor  # (B, S, F) e
 
@@ -170,7 +170,7 @@ class ConvS2S(Model):
         tie_embeddings(self, config.tie, joint)
 
     def _initialize(self) -> None:
-        """Convolutions initialize themselves."""
+        """Initializes everything but the convolutions, which initialize themselves."""
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=0.1)

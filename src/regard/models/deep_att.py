@@ -1,25 +1,25 @@
-"""Deep-Att, the LSTM stack with fast-forward connections (Zhou et al. 2016), read with attention.
+"""Deep-Att, LSTM stacks with fast-forward connections (Zhou et al. 2016) and attention.
 
     B sentences   N = B × beam rows   S source   T target   D cells   E embedding   M = 5D/2 memory width   V vocabulary
 
-A layer is two blocks: f is linear, r is recurrent. The f blocks are joined to each other, so that a path without any
-nonlinearity and without any recurrence leads from the words to the top, however deep the stack:
+A layer is two blocks: f is linear, r is recurrent. The f blocks are connected to each other, so that a path without
+nonlinearity and recurrence leads from the words to the top, however deep the stack:
 
     f¹_t = W¹ x_t                              fᵏ_t = Wᵏ [half(fᵏ⁻¹_t), dropout(hᵏ⁻¹_t)]            (4D numbers)
     hᵏ_t = r(fᵏ_t, hᵏ_{t±1})                   an LSTM whose gates are fᵏ_t + R hᵏ_{t±1}
 
-half takes the first 2D of the 4D numbers, as the paper does to save parameters. The encoder has two such columns of its
-own parameters each. The first begins forward and reverses at every layer, the second begins backward (interleaved
+half takes the first 2D of the 4D numbers, as the paper does to save parameters. The encoder has two such columns, each
+with its own parameters. The first begins forward and reverses at every layer, the second begins backward (interleaved
 directions). Above them, and in the decoder:
 
-    m_s  = P [h_s, h′_s, f_s, f′_s]            both columns' tops, 10D numbers brought down to a quarter
+    m_s  = P [h_s, h′_s, f_s, f′_s]            both columns' tops, 10D numbers projected to a quarter
     a_t  = softmax_s v·tanh(W₁ m_s + W₂ h¹_{t−1}),   c_t = Σ_s a_ts m_s
     f¹_t = W¹ [y_t, c_t]                       then as above, always forward; y_t is the last word
     P(next word) = softmax(V O [half(fᴸ_t), dropout(hᴸ_t)])
 
 As in GNMT the query comes from the bottom decoder layer one step before, so only that layer is looped over T. Every
-other layer runs fused. torch's LSTM computes Wᵏ[…] inside and does not return it, so the half that goes on is computed
-a second time beside it. No layer needs the padding mask: padding is on the right, and a backward layer reads each row
+other layer runs fused. torch's LSTM computes Wᵏ[…] inside and does not return it, so the half that is passed on is
+computed a second time. No layer needs the padding mask: padding is on the right, and a backward layer reads each row
 reversed by its own length.
 
 Simplified: no peepholes (torch's fused LSTM has none) and a bias in each block; half is torch's input and forget gates;
@@ -62,7 +62,7 @@ class DeepAttConfig:
 
     @property
     def memory(self) -> int:
-        """A quarter of both columns' h and f."""
+        """M: a quarter of the width of both columns' h and f."""
         return 5 * self.width // 2
 
 
@@ -70,14 +70,14 @@ PRESETS = read_presets(DeepAttConfig, "deep-att")
 
 
 def reverse(x: Tensor, mask: Tensor) -> Tensor:
-    """Each row's real tokens in the opposite order, its padding left where it is: (B, S, D), (B, S) → (B, S, D)"""
+    """Reverses the tokens of each row and keeps its padding in place: (B, S, D), (B, S) → (B, S, D)"""
     lengths, place = mask.sum(dim=1, keepdim=True), torch.arange(mask.shape[1], device=mask.device)
     index = torch.where(place < lengths, lengths - 1 - place, place)  # (B, S)
     return x.gather(1, index[:, :, None].expand_as(x))
 
 
 def linear_block(x: Tensor, layer: Recurrent, numbers: int) -> Tensor:
-    """The first so many numbers of block f, Wx + b, whose W is the layer's input matrix: (N, T, ·) → (N, T, numbers)"""
+    """The first `numbers` dimensions of block f, Wx + b, W the layer's input matrix: (N, T, ·) → (N, T, numbers)"""
     weights = layer.weights(0)
     return F.linear(x, weights.of_input[:numbers], weights.input_bias[:numbers])
 
@@ -93,7 +93,7 @@ class Column(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Words (B, S, E) → the top's h (B, S, D) and f (B, S, 4D)"""
+        """Words (B, S, E) → h (B, S, D) and f (B, S, 4D) of the top layer"""
         layers = recurrent_layers(self.layers)
         backward = self.begins_backward
         for depth, layer in enumerate(layers, start=1):
@@ -136,7 +136,7 @@ class DeepAtt(Attentive):
         return Memory(self.interface(everything), mask)
 
     def flops(self, source: int, target: int) -> float:
-        """Each product of the equations once; the halves of f computed twice are not counted twice."""
+        """Counts each product of the equations once, also the halves of f that are computed twice."""
         columns = [layer for column in self.columns for layer in recurrent_layers(cast(Column, column).layers)]
         layers = [(layer, source) for layer in columns]
         layers += [(layer, target) for layer in recurrent_layers(self.decoder)]

@@ -1,17 +1,17 @@
-"""Several models as one (Hansen and Salamon 1990; for translation Sutskever et al. 2014).
+"""Ensembles of several models (Hansen and Salamon 1990; for translation Sutskever et al. 2014).
 
     P(w | y<t, x) = Σ_m a_m P_m(w | y<t, x)      Σ_m a_m = 1, all equal unless given
 
     B sentences   N = B × beam rows   T target   V target vocabulary   L layers   H heads   S source
 
-The mean is one of probabilities, taken in the logarithm: log Σ_m exp(log a_m + log P_m). An ensemble keeps the
-contract, so search, evaluation and explanation use it as a model. Its `forward` gives log-probabilities: a
-log-probability vector is its own logits, since log_softmax does not change it.
+Probabilities are averaged in log space: log Σ_m exp(log a_m + log P_m). An ensemble has the interface of a model, so
+search, evaluation and explanation use it as one. Its `forward` returns log-probabilities, which are valid logits, since
+log_softmax does not change them.
 
-All members read the same source ids and choose among the same target words, so they must be made with the same
-tokenizer. This file sees sizes only: it refuses vocabularies of different sizes, and cannot know whether two of one
-size hold the same words. It does not mix the members' weights (`training/average.py` does that), and nothing here is
-meant for training: members are trained alone.
+All members read the same source ids and choose among the same target words, so they must have the same tokenizer. This
+file knows only sizes: it refuses vocabularies of different sizes, and cannot detect whether two of one size have the
+same words. It does not average the members' weights (`training/average.py` does that), and is not meant for training:
+members are trained separately.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def mean_in_log(log_probs: Sequence[Tensor], weights: Sequence[float]) -> Tensor
 
 @dataclass(frozen=True)
 class EnsembleMemory(Memory):
-    """Every member's own memory; `states` are the first one's, since widths and lengths may differ."""
+    """The memory of every member; `states` are the first member's, since widths and lengths may differ."""
 
     members: tuple[Memory, ...]
 
@@ -49,7 +49,7 @@ class EnsembleState(BatchState):
 
 
 class Ensemble(Model):
-    """`weights` need not sum to 1; they are divided by their sum."""
+    """An ensemble of models. `weights` need not sum to 1; they are divided by their sum."""
 
     def __init__(self, models: Sequence[Model], weights: Sequence[float] | None = None) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Ensemble(Model):
         self.members = nn.ModuleList(models)
         self.has_attention = any(model.has_attention for model in models)
         self.max_positions = min((m.max_positions for m in models if m.max_positions is not None), default=None)
-        self.training = any(model.training for model in models)  # members that are ready for use stay so
+        self.training = any(model.training for model in models)  # members in eval mode stay in it
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,7 +90,7 @@ class Ensemble(Model):
         return Step(log_probs, replace(state, members=tuple(step.state for step in steps)), attention, back)
 
     def attention(self, batch: Batch) -> AttentionMaps:
-        """The layers of the first member, then the next one's; `cross` in the order and with the heads of `step`."""
+        """Returns the layers of all members in order; `cross` has the order and the heads of `step`."""
         maps = [model.attention(batch) for model in self.models()]
         return AttentionMaps(
             encoder=[layer for one in maps for layer in one.encoder],
@@ -111,15 +111,15 @@ class Ensemble(Model):
 
 
 def _alike(maps: list[Tensor], heads: int) -> list[Tensor]:
-    """Maps that can stand side by side. Where members have different numbers of heads, each shows the mean of its own:
-    to pad with heads that are not there would make rows that do not sum to 1. `heads` is the axis they are on."""
+    """Makes maps concatenable. If members have different numbers of heads, each map becomes the mean of its heads:
+    padding with missing heads would give rows that do not sum to 1. `heads` is their axis."""
     if len({weights.shape[heads] for weights in maps}) <= 1:
         return maps
     return [weights.mean(dim=heads, keepdim=True) for weights in maps]
 
 
 def _log_softmax(logits: Tensor) -> Tensor:
-    """In float32, or in what is finer."""
+    """log_softmax in float32, or in float64 if the logits are."""
     return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=-1)
 
 

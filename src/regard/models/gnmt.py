@@ -1,4 +1,4 @@
-"""GNMT, the deep LSTM translator (Wu et al. 2016), and its one decoder layer that has to run step by step.
+"""GNMT, the deep LSTM translator (Wu et al. 2016), and its decoder layer that has to run step by step.
 
     B sentences   N = B × beam rows   S source   T target   D width   K memory width   V vocabulary
 
@@ -10,8 +10,8 @@
     hˡ_t = LSTM([hˡ⁻¹_t, c_t])  (+ hˡ⁻¹_t for l ≥ 3)
     P(next word) = softmax(W hᴸ_t), or of a linear map of [hᴸ_t, c_t] when model.output_context is set
 
-The query is the bottom decoder layer's output of the step before, so c_t depends on that layer alone. Only this layer
-is looped over T; the upper layers then know all their inputs and run fused. That was the paper's reason for it.
+The query is the bottom decoder layer's output of the step before, so c_t depends only on that layer. Only this layer
+is looped over T; the upper layers then have all their inputs and run fused. That was the paper's reason for it.
 
 Only the bottom encoder layer needs the padding mask. The others read forward and reach the padding after the last real
 token; their output there is masked in the attention.
@@ -64,7 +64,7 @@ PRESETS = read_presets(GNMTConfig, "gnmt")
 
 
 class AttentiveSource(NamedTuple):
-    """What every query of a sentence's rows is compared with."""
+    """The keys and values that the queries of a sentence's rows attend to."""
 
     keys: Tensor  # (B, S, D) W₁ m
     values: Tensor  # (B, S, K) m
@@ -104,21 +104,21 @@ class AttentiveLSTM(nn.Module):
     def forward(self, x: Tensor, carry: Carry, source: AttentiveSource) -> AttentiveOutput:
         steps = []
         for word in x.unbind(1):  # (N, E)
-            context, weights = source.context(self.scores, carry.hidden[0])  # of the step before
+            context, weights = source.context(self.scores, carry.hidden[0])  # query: the step before
             hidden, carry = self.recurrent.step(torch.cat([word, context[:, 0]], dim=-1), carry)
             steps.append((hidden[:, None], context, weights))
         hidden, context, weights = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))  # (N, T, ·)
         return AttentiveOutput(hidden, context, weights, carry)
 
     def flops(self, source: int, target: int) -> float:
-        """Keys once; then query, scores, context and cell at each position."""
+        """Operations of the keys once, and of query, scores, context and cell at each position."""
         attention = 2.0 * self.width * self.width + 2.0 * source * (self.width + self.memory)
         return 2.0 * source * self.memory * self.width + target * attention + self.recurrent.flops(target)
 
 
 @dataclass(frozen=True)
 class AttentiveState(BatchState):
-    """The past of N rows for a stack whose bottom layer is attentive and whose upper layers are fused LSTMs."""
+    """The state of N rows of a stack whose bottom layer is attentive and whose upper layers are fused LSTMs."""
 
     trace: bool
     bottom: Carry = per_row(axis=1)
@@ -130,7 +130,7 @@ class AttentiveState(BatchState):
 
 
 class AttentiveDecoded(NamedTuple):
-    """The decoder's output and the state it can go on from."""
+    """The decoder's output and the next state."""
 
     states: Tensor  # (N, T, D)
     weights: Tensor  # (N, T, S)
@@ -138,7 +138,7 @@ class AttentiveDecoded(NamedTuple):
 
 
 class Attentive(Model):
-    """What GNMT and Deep-Att have in common: a bottom decoder layer that attends to the source, and layers above it."""
+    """Base of GNMT and Deep-Att: a bottom decoder layer that attends to the source, and layers above it."""
 
     bottom: AttentiveLSTM
     decoder: nn.ModuleList
@@ -152,7 +152,7 @@ class Attentive(Model):
         return logits
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> AttentiveState:
-        zeros = self.bottom.recurrent.zeros(len(memory.mask) * beams)  # of every layer before the first word
+        zeros = self.bottom.recurrent.zeros(len(memory.mask) * beams)  # the state of every layer before the first word
         return AttentiveState(beams, trace, zeros, (zeros,) * len(self.decoder), self.bottom.prepare(memory))
 
     def step(self, token: Tensor, state: State) -> Step:

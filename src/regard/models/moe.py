@@ -5,9 +5,9 @@
     encoder   embedding → LSTM, both directions → LSTM … → mixture of experts → LSTM
     decoder   embedding → LSTM → attention over the source, x = W[s; c] → mixture of experts → LSTM … → output
 
-The output of every LSTM and every mixture is D wide and added to its input. The decoder attends with the state that
-has just read the token, and nothing of the attention flows back into that first LSTM, so teacher forcing runs every
-layer over the whole sentence at once. The paper's first decoder layer does receive the attention of the step before.
+The output of every LSTM and every mixture is D wide and added to its input. The query of the attention is the state
+after reading the token, and the attention is not fed back into that first LSTM, so teacher forcing runs every layer
+over the whole sentence at once. The paper's first decoder layer does receive the attention of the step before.
 
 Also unlike the paper: flat routing only (theirs has two levels from 512 experts on); the balance of Fedus et al. 2021
 in place of the importance and load losses; no sigmoid on the mixture's output; a general score for its attention
@@ -76,7 +76,7 @@ class MoeState(BatchState):
     carries: tuple[Carry, ...] = per_row(axis=1)  # per LSTM (1, N, D) and (1, N, cells)
     values: Tensor = per_sentence(grows=1)  # (B, S, D) the encoder's output
     mask: Tensor = per_sentence(grows=1)  # (B, S)
-    prepared: Tensor = per_sentence(grows=1)  # (B, S, ·) the keys as the score wants them
+    prepared: Tensor = per_sentence(grows=1)  # (B, S, ·) the keys prepared for the score
 
 
 class MoeDecoded(NamedTuple):
@@ -116,7 +116,7 @@ class Moe(Model):
         for index, lstm in enumerate(self.encoder):
             if index == len(self.encoder) - 1:
                 x = x + self.dropout(self.encoder_experts(x, mask))
-            x = x + self.dropout(run_lstm(lstm, x)[0])  # from left to right, padding comes after all that is real
+            x = x + self.dropout(run_lstm(lstm, x)[0])  # from left to right, padding comes after all tokens
         return Memory(x, mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> MoeState:
@@ -140,7 +140,7 @@ class Moe(Model):
         return {("cross", 0): ScorePart(self.scores, self.join)}
 
     def flops(self, source: int, target: int) -> float:
-        """LSTMs, mixtures, attention, join and output; embeddings are lookups and cost nothing."""
+        """Operations of LSTMs, mixtures, attention, join and output; embeddings are lookups and cost nothing."""
         width, cells = self.config.width, self.config.cells
         square = 2.0 * width * width
         one_lstm = lstm_flops(width, cells, width)
@@ -155,7 +155,7 @@ class Moe(Model):
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: MoeState, real: Tensor | None = None) -> MoeDecoded:
-        """tokens (N, T): all target positions, or one that follows what the state has read."""
+        """Decodes tokens (N, T): all target positions, or one that follows those of the state."""
         x: Tensor = self.dropout(self.target_embedding(tokens))  # (N, T, D)
         carries: list[Carry] = []
         weights = x.new_empty(0)
@@ -173,13 +173,13 @@ class Moe(Model):
 
 
 def make_lstm(inputs: int, cells: int, outputs: int, bidirectional: bool = False) -> nn.LSTM:
-    """One layer; cells beyond the width of the output are projected down to it inside the recurrence."""
+    """Makes one LSTM layer; if there are more cells than outputs, they are projected inside the recurrence."""
     projection = outputs if cells > outputs else 0
     return nn.LSTM(inputs, cells, batch_first=True, bidirectional=bidirectional, proj_size=projection)
 
 
 def no_past(lstm: nn.LSTM, rows: int) -> Carry:
-    """The state of an LSTM before its first token."""
+    """Returns the state of an LSTM before its first token."""
     like = next(lstm.parameters())
     outputs = lstm.proj_size or lstm.hidden_size
     return Carry(like.new_zeros(1, rows, outputs), like.new_zeros(1, rows, lstm.hidden_size))
@@ -193,7 +193,7 @@ def make_experts(config: MoeConfig) -> MixtureOfExperts:
 def run_lstm(
     lstm: nn.Module, x: Tensor, mask: Tensor | None = None, carry: Carry | None = None
 ) -> tuple[Tensor, Carry]:
-    """(N, T, D) → (N, T, D) and the state after it; float32 under autocast too, as rounding adds up along a sentence.
+    """(N, T, D) → (N, T, D) and the final state; float32 also under autocast, as rounding errors add up in a sentence.
 
     A mask (N, T) is for two directions: from right to left, reading begins at the last token.
     """
@@ -209,7 +209,7 @@ def run_lstm(
 
 
 def lstm_flops(inputs: int, cells: int, outputs: int) -> float:
-    """Operations for one token in one direction: four gates read input and past output; then the projection, if there
-    is one."""
+    """Returns the operations per token in one direction: four gates read input and past output; then the projection, if
+    there is one."""
     projection = 2.0 * cells * outputs if cells > outputs else 0.0
     return 2.0 * 4 * cells * (inputs + outputs) + projection

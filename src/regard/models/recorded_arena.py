@@ -1,9 +1,9 @@
-"""The fixed memory that a recorded decoding step of a Transformer reads and writes, and the recording.
+"""The fixed memory of a Transformer's decoding step that is recorded as a CUDA graph, and the recording.
 
     C places for sentences   b beams   N = C·b rows   S source   R room, in tokens   L layers   D width   V vocabulary
 
-A sentence has a slot, in which its keys and values stay until it is done. Sentences are dropped, reordered and added by
-changing which slot each one has, and beams change places by changing their ancestors (`layers/cache_attention.py`).
+The keys and values of a sentence stay in its slot until it is done. Sentences are dropped, reordered and added by
+reassigning slots, and beams are reordered by changing their ancestors (`layers/cache_attention.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from regard.models.transformer_layers import DecoderLayer
 
 
 def next_power_of_two(size: int, least: int) -> int:
-    """The next power of two, so that few shapes occur."""
+    """Rounds a size, at least `least`, up to a power of two, so that few shapes occur."""
     return max(least, 1 << (size - 1).bit_length())
 
 
@@ -39,12 +39,12 @@ class Shape(NamedTuple):
         return self.beams == other.beams and large
 
     def bytes(self, token: int) -> int:
-        """What keys and values take, of `token` bytes for one token in all layers; the rest of an arena is small."""
+        """Returns the bytes of keys and values, given `token` bytes per token in all layers; the rest is small."""
         return token * self.sentences * (self.beams * self.room + self.source)
 
     def within(self, most: int, token: int) -> Shape:
-        """This shape with fewer sentences, at least one, so that it takes at most `most` bytes. They are halved,
-        so that few shapes occur.
+        """Halves the number of sentences, to at least one, until the shape takes at most `most` bytes. Halving makes
+        few shapes occur.
 
         >>> Shape(5, 512, 512, 1024).within(9 << 30, token=12288)  # 8 GiB; of all sentences 33
         Shape(beams=5, sentences=128, source=512, room=1024)
@@ -62,7 +62,7 @@ class Arena:
         weight, config = model.output.weight, model.config
         device, layers, width = weight.device, config.decoder_layers, config.width
         taken = sentences * beams
-        self.rows = -(-taken // rows) * rows  # of every product
+        self.rows = -(-taken // rows) * rows  # rows of every product
         self.projections = [query_key_value(layer.attention) for layer in model.decoder_layers()]
 
         def whole_numbers(*size: int, dtype: torch.dtype = torch.int32) -> Tensor:
@@ -86,11 +86,11 @@ class Arena:
         self.run = recorded(self._forward, device)
 
     def step(self, token: Tensor) -> Tensor:
-        """The logits (live rows, V) after one more token of each live row; they stay until the next step."""
+        """Returns the logits (active rows, V) after one more token of each row; they are valid until the next step."""
         self.token[: len(token)].copy_(token)
         return self.run()[: len(token)]
 
-    # ── who is where ──────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── assignment of slots ───────────────────────────────────────────────────────────────────────────────────────────
 
     def clear(self) -> None:
         self._set_live(0)
@@ -110,7 +110,7 @@ class Arena:
         self._set_live(count)
 
     def add(self, seen: Tensor, source_length: Tensor) -> None:
-        """New sentences behind the others: keys and values of their sources (B, S, 2L, D)."""
+        """Adds sentences after the others, given the keys and values of their sources (B, S, 2L, D)."""
         begin, end = self.live_sentences, self.live_sentences + len(seen)
         assert end <= self.shape.sentences
         slot = self.slots.slot[begin:end].long()
@@ -120,7 +120,7 @@ class Arena:
         self._set_live(end)
 
     def copy_from(self, other: Arena) -> None:
-        """The live sentences of a smaller arena."""
+        """Copies the active sentences of a smaller arena."""
         count, beams, theirs = other.live_sentences, self.shape.beams, other.slots
         slot = theirs.slot[:count].long()
         rows = rows_of(slot, beams)
@@ -141,7 +141,7 @@ class Arena:
     def _forward(self) -> Tensor:
         beams, sentences = self.shape.beams, self.shape.sentences
         most = self.shape.room if self.model.max_positions is None else min(self.shape.room, self.model.max_positions)
-        known = self.slots.length.clamp(max=most - 1)  # a place without a sentence goes on counting
+        known = self.slots.length.clamp(max=most - 1)  # the length of an empty slot keeps growing
         self.position[: sentences * beams].view(sentences, beams).copy_(known[:, None])
         x, rotation = self.model.embed_target(self.token[:, None], self.position[:, None], self.sinusoids)
         states = self._through_layers(x[:, 0], rotation)
@@ -175,5 +175,5 @@ class Arena:
 
 
 def _rotated(x: Tensor, heads: int, rotation: Rotation) -> Tensor:
-    """(N, D) by head"""
+    """Rotates (N, D) head by head."""
     return rotate(x.unflatten(1, (heads, -1))[:, :, None], rotation)[:, :, 0].flatten(1)  # (N, H, 1, K)

@@ -25,8 +25,8 @@ WARM_UP = 2  # runs before the recording, in which kernels are compiled
 
 
 def recorded(run: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
-    """`run`, recorded as a CUDA graph: it reads and writes the same memory each time, and its result stays until the
-    next run. On a CPU it is `run` itself, with its result in one place."""
+    """Records `run` as a CUDA graph: it reads and writes the same memory each time, and its result is valid until the
+    next run. On a CPU `run` itself is called, and its result is copied to fixed memory."""
     if device.type != "cuda":
         place: list[Tensor] = []
 
@@ -58,7 +58,7 @@ def recorded(run: Callable[[], Tensor], device: torch.device) -> Callable[[], Te
 
 
 def through(x: Tensor, sublayers: Sequence[Sublayer], last: nn.Module | None) -> Tensor:
-    """x (N, D) through residual sublayers; `last` is the norm after a stack with pre-norm, None with post-norm."""
+    """Applies residual sublayers to x (N, D); `last` is the norm after a stack with pre-norm, None with post-norm."""
     if last is None:
         for norm, sublayer in sublayers:
             _, x = add_norm(x, sublayer(x), norm)
@@ -72,7 +72,7 @@ def through(x: Tensor, sublayers: Sequence[Sublayer], last: nn.Module | None) ->
 
 
 def feed_forward(layer: FeedForward | MixtureOfExperts, x: Tensor) -> Tensor:
-    """The layer's output (N, D), with one kernel less where there is one."""
+    """Returns the layer's output (N, D); on a GPU, ReLU layers take one kernel less."""
     if x.is_cuda and isinstance(layer, FeedForward) and layer.activation == "relu":
         x = expand_relu(x, layer.expand.weight, layer.expand.bias)
         contracted: Tensor = layer.contract(x)
@@ -82,8 +82,8 @@ def feed_forward(layer: FeedForward | MixtureOfExperts, x: Tensor) -> Tensor:
 
 
 def wide_product(states: Tensor, matrix: Tensor) -> Tensor:
-    """Logits (N, V) in float32 of states (N, D) and a matrix (V, D) in a narrow type: rounded once, at the end. Further
-    columns of the matrix hold a bias, the first of them, for it costs nothing as a part of the product."""
+    """Returns float32 logits (N, V) of states (N, D) and a matrix (V, D) in a narrow type, rounded once, at the end. If
+    the matrix has more columns, the first of them is a bias, which costs nothing as a part of the product."""
     if matrix.shape[1] > states.shape[1]:
         one = states.new_zeros(len(states), matrix.shape[1] - states.shape[1])
         one[:, 0] = 1.0
@@ -104,13 +104,13 @@ class RecordedEncoder:
         self.run = recorded(self._forward, model.device)
 
     def __call__(self, tokens: Tensor, real: Tensor) -> Tensor:
-        """The states (B, S, D) of at most so many sentences and tokens; they stay until the next call. No sentence is
-        without a token."""
+        """Returns the states (B, S, D) of tokens (B, S) within the recorded shape; they are valid until the next call.
+        Every sentence must have a token."""
         sentences, length = tokens.shape
         self.tokens.zero_()
         self.tokens[:sentences, :length] = tokens
         self.real.zero_()
-        self.real[:, 0] = True  # also of places without a sentence
+        self.real[:, 0] = True  # also of empty slots
         self.real[:sentences, :length] = real
         return self.run()[:sentences, :length]
 

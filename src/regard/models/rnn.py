@@ -8,8 +8,8 @@
     s(t) = g(s(t−1), y(t−1), h(S))   context = "every", Cho: the top layer's last state enters every step
     P(y(t)) = softmax(V s(t))
 
-f and g are stacks of LSTM, GRU or tanh cells of one size, so that the state is passed on unchanged. Cho's own model has
-a further matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
+f and g are stacks of LSTM, GRU or tanh cells of one size, so that the state is passed on unchanged. Cho's model also
+has a matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
 encoder and decoder in one fused call each.
 """
 
@@ -56,14 +56,14 @@ def reading_order(mask: Tensor) -> Tensor:
     >>> reading_order(torch.tensor([[True, True, True, True, False]])).tolist()
     [[2, 1, 0, 3, 4]]
     """
-    end = mask.sum(dim=1, keepdim=True) - 1  # (B, 1) where EOS stands
+    end = mask.sum(dim=1, keepdim=True) - 1  # (B, 1) position of EOS
     place = torch.arange(mask.shape[1], device=mask.device)
     return torch.where(place < end, end - 1 - place, place)
 
 
 @dataclass(frozen=True)
 class RnnMemory(Memory):
-    """The decoder reads `final` alone; `states` are for inspection, word i at position i."""
+    """The decoder reads only `final`; `states` are for inspection, word i at position i."""
 
     final: Carry  # (L, B, D) after the last token read
 
@@ -124,7 +124,7 @@ class Rnn(Model):
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: RnnState) -> tuple[Tensor, Carry]:
-        """tokens (N, T) → logits (N, T, V), and what comes after the last of them"""
+        """tokens (N, T) → logits (N, T, V), and the state after the last token"""
         x = self._embed(tokens, self.target_embedding)
         if state.context is not None:
             context = state.context[:, None].expand(-1, tokens.shape[1], -1)  # (N, T, D)

@@ -1,10 +1,10 @@
-"""The recurrent encoder–decoder with attention (Bahdanau et al. 2015; Luong et al. 2015): the notes' way out of the
-bottleneck.
+"""The recurrent encoder–decoder with attention (Bahdanau et al. 2015; Luong et al. 2015), which removes the bottleneck
+of a single sentence vector.
 
     B sentences   N = B × beam rows   S source   T target   V vocabulary
     E embedding   D width   L layers   K width of an annotation h(i)   A width of the additive score
 
-    h(i) = [h→(i); h←(i)]                          the encoder reads both ways: word i with what is around it
+    h(i) = [h→(i); h←(i)]                          the encoder is bidirectional: word i in its context
     α(t, i) = softmax over i of score(s, h(i))     the weight of word i at step t (layers/scores.py)
     c(t) = Σᵢ α(t, i) h(i)                         the context: a mean of the source, a new one for every target word
     attend = "before"   s = s(t−1), then s(t) = f(s(t−1), y(t−1), c(t))             Bahdanau, the notes
@@ -15,14 +15,14 @@ bottleneck.
 
 The preset "notes" is the notes' own model (file 003, equations 4 to 8): tanh cells without biases, an encoder that
 reads from left to right, s(0) = h(S), attend = "before", readout = "state". Two things are added to the equations: v,
-without which the score is not one number, and the factor √E on embeddings, which only changes what a fresh table starts
-from. The notes write [c, y] where the code has [y; c]: the same up to the order of W's columns.
+without which the score is not one number, and the factor √E on embeddings, which only changes their initial scale. The
+notes write [c, y] where the code has [y; c]: the same up to the order of W's columns.
 
 The decoder starts from tanh(W[h→(S); h←(1)]); Bahdanau takes h←(1) alone. With "after" and neither input feeding nor
 coverage, teacher forcing is one fused call and one attention for all positions. "before" and input feeding run step by
 step: the cell needs the context, and the context needs the cell. With coverage each attention needs those before it.
 
-Not here: Bahdanau's maxout readout of s(t−1), y(t−1) and c(t), for which ŝ(t) stands; Luong's local attention; the
+Not here: Bahdanau's maxout readout of s(t−1), y(t−1) and c(t), which ŝ(t) replaces; Luong's local attention; the
 coverage loss of See et al.
 """
 
@@ -102,7 +102,7 @@ class RnnAttentionConfig:
 
     @property
     def annotation(self) -> int:
-        """K: numbers of h(i), of all directions."""
+        """K: the width of h(i), all directions together."""
         return self.encoder_width * (2 if self.bidirectional else 1)
 
 
@@ -116,7 +116,7 @@ class RnnAttentionMemory(Memory):
 
 @dataclass(frozen=True)
 class RnnAttentionState(BatchState):
-    """N decoders and the B sentences they attend to."""
+    """The decoder state of N rows, and the B sentences they attend to."""
 
     trace: bool
     carry: Carry = per_row(axis=1)  # (L, N, D)
@@ -139,7 +139,7 @@ class CellInput(NamedTuple):
 
 
 class ContextInput(nn.Module):
-    """[y; c]: the context enters the cell beside the word. A module without weights, so that it can be observed."""
+    """[y; c]: the input of the cell. A module without weights, so that hooks can observe it."""
 
     def forward(self, word: Tensor, context: Tensor) -> CellInput:
         """(N, E), (N, 1, K)"""
@@ -239,7 +239,7 @@ class RnnAttention(Model):
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _first(self, end: Carry) -> Carry:
-        """s(0) (L, B, D) from where the encoder ended: its state itself, or tanh(W[h→(S); h←(1)]) of its top layer"""
+        """s(0) (L, B, D) from the encoder's final state: the state itself, or tanh(W[h→(S); h←(1)]) of its top layer"""
         if self.bridge is None:
             return end
         config = self.config
@@ -262,7 +262,7 @@ class RnnAttention(Model):
         )
 
     def _decode_by_step(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
-        """Decode position by position where each step needs the attention of the last: x (N, T, E)."""
+        """Decodes position by position, if each step needs the attention of the last: x (N, T, E)."""
         tops, contexts, weights, fed = [], [], [], []
         for word in x.unbind(dim=1):  # (N, E)
             top, attended, state = self._advance(word, state)
@@ -273,12 +273,12 @@ class RnnAttention(Model):
                 fed.append(state.fed)
         if fed:
             attentional = torch.stack(fed, dim=1)  # (N, T, D)
-        else:  # no step needed it: all at once
+        else:  # no step needs it: computed for all positions at once
             attentional = self._combine(torch.cat(contexts, dim=1), torch.stack(tops, dim=1))
         return RnnAttentionDecoded(attentional, torch.cat(weights, dim=1), state)
 
     def _advance(self, word: Tensor, state: RnnAttentionState) -> tuple[Tensor, AttentionContext, RnnAttentionState]:
-        """One word (N, E) further: s(t) (N, D), its context, and the state after it"""
+        """Reads one word (N, E): returns s(t) (N, D), its context, and the next state."""
         if state.fed is None:  # Bahdanau: attend, then step
             attended = self._attend(state.carry.hidden[-1][:, None], state)
             top, carry = self.decoder.step(self.enter(word, attended.context).joined, state.carry)
@@ -289,7 +289,7 @@ class RnnAttention(Model):
         return top, attended, replace(state, carry=carry, coverage=attended.coverage, fed=fed)
 
     def _attend(self, queries: Tensor, state: RnnAttentionState) -> AttentionContext:
-        """queries (N, T, D), all at once; one after the other with coverage, where each needs those before it"""
+        """Attends with queries (N, T, D) at once, or in sequence with coverage, which depends on earlier queries."""
         if state.coverage is None:
             beside = queries.view(len(state.mask), -1, queries.shape[-1])  # (B, b·T, D): beams as further queries
             context, weight = weighted_mean(self.scores(beside, state.prepared), state.mask, state.values)
@@ -319,5 +319,5 @@ class RnnAttention(Model):
 
 
 def _beside(a: Tensor, b: Tensor) -> Tensor:
-    """[a; b]; under autocast the two may come in different precisions."""
+    """[a; b]; under autocast the two may have different precisions."""
     return torch.cat([a, b.to(a.dtype)], dim=-1)

@@ -1,25 +1,25 @@
 """Decoding states of tensors: `select`, `keep` and `join`, written once for every architecture.
 
-    B sentences   b rows of each   N = B × b rows; row n field_axis to sentence n // b   S source
+    B sentences   b rows of each   N = B × b rows; row n belongs to sentence n // b   S source
 
-A state is a frozen dataclass. Each of its fields says how it field_axis to rows and sentences; a field that says
-nothing is the same for all of them.
+A state is a frozen dataclass. Each of its fields declares how it relates to rows and sentences; a field without such a
+declaration is the same for all of them.
 
-    per_row()        (N, …)             what a hypothesis has of its own
-    per_sentence()   (B, …), (B, S, …)  what all hypotheses of a sentence share, above all what is read of the source
+    per_row()        (N, …)             values of one hypothesis
+    per_sentence()   (B, …), (B, S, …)  values that all hypotheses of a sentence share, such as those of the source
     inner()          a state, or several, of the models inside
 
-A value is a tensor, a tuple of values, or None where an architecture has no such thing.
+A value is a tensor, a tuple of values, or None if an architecture does not have it.
 
 >>> @dataclass(frozen=True)
 ... class Example(BatchState):
-...     said: Tensor = per_row()
+...     tokens: Tensor = per_row()
 ...     source: Tensor = per_sentence(grows=1)
 >>> one = Example(2, torch.tensor([1, 2]), torch.tensor([[7, 8]]))
 >>> two = one.join(Example(2, torch.tensor([3, 4]), torch.tensor([[9]])))
->>> two.said.tolist(), two.source.tolist()
+>>> two.tokens.tolist(), two.source.tolist()
 ([1, 2, 3, 4], [[7, 8], [9, 0]])
->>> two.keep(torch.tensor([1])).said.tolist(), two.select(torch.tensor([1, 1, 2, 3])).said.tolist()
+>>> two.keep(torch.tensor([1])).tokens.tolist(), two.select(torch.tensor([1, 1, 2, 3])).tokens.tolist()
 ([3, 4], [2, 2, 3, 4])
 """
 
@@ -35,12 +35,12 @@ from torch import Tensor
 
 
 class FieldAxis(NamedTuple):
-    """How a field field_axis to rows and sentences."""
+    """How a field relates to rows and sentences."""
 
     owner: str  # "row", "sentence" or "inner"
-    axis: int = 0  # of rows or sentences
-    grows: int | None = None  # the axis that is padded where two states of different length are joined
-    fill: int = 0  # with what
+    axis: int = 0  # the axis of rows or sentences
+    grows: int | None = None  # the axis that is padded if two states of different length are joined
+    fill: int = 0  # the padding value
 
 
 def per_row(axis: int = 0, grows: int | None = None) -> Any:
@@ -57,12 +57,12 @@ def inner() -> Any:
 
 @dataclass(frozen=True)
 class BatchState:
-    """The state of B sentences with `beams` rows each. It is pure: what it gives is new, and it stays as it is."""
+    """The state of B sentences with `beams` rows each. It is immutable: all methods return new states."""
 
     beams: int
 
     def select(self, rows: Tensor) -> Self:
-        """Row i becomes this state's row `rows[i]`. With several rows of a sentence, they change places within it."""
+        """Returns the state whose row i is row `rows[i]`; with several rows per sentence, one of the same sentence."""
         moved = ("row",) if self.beams > 1 else ("row", "sentence")
         return self._map(
             lambda state: state.select(rows),
@@ -70,7 +70,7 @@ class BatchState:
         )
 
     def keep(self, sentences: Tensor) -> Self:
-        """The given sentences, in this order, each with all its rows."""
+        """Returns the state of the given sentences, in this order, each with all its rows."""
         rows = rows_of(sentences, self.beams)
         return self._map(
             lambda state: state.keep(sentences),
@@ -78,13 +78,13 @@ class BatchState:
         )
 
     def _map(self, inner: Callable[[Any], Any], own: Callable[[Any, FieldAxis], Any]) -> Self:
-        """`inner` of the states within this one, `own` of every other field."""
+        """Applies `inner` to the states within this one, and `own` to every other field."""
         values = [(name, getattr(self, name), axis) for name, axis in self._fields()]
         changed = {n: _each_state(v, inner) if axis.owner == "inner" else own(v, axis) for n, v, axis in values}
         return replace(self, **changed)
 
     def join(self, other: Self) -> Self:
-        """The sentences of both, this one's first."""
+        """Returns the state of the sentences of both, this one's first."""
         changed: dict[str, Any] = {}
         for name, field_axis in self._fields():
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -101,7 +101,7 @@ class BatchState:
 
 
 def rows_of(sentences: Tensor, beams: int) -> Tensor:
-    """The rows of the given sentences: (M,) → (M·b,)
+    """Returns the rows of the given sentences: (M,) → (M·b,)
 
     >>> rows_of(torch.tensor([2, 0]), 3).tolist()
     [6, 7, 8, 0, 1, 2]
@@ -112,7 +112,7 @@ def rows_of(sentences: Tensor, beams: int) -> Tensor:
 
 
 def repeat_rows(value: Any, beams: int, axis: int = 0) -> Any:
-    """The value with each sentence repeated for its `beams` rows."""
+    """Repeats each sentence of a value for its `beams` rows."""
     return value if beams == 1 else map_tensors(value, lambda tensor: tensor.repeat_interleave(beams, dim=axis))
 
 
@@ -121,7 +121,7 @@ def select_index(value: Any, index: Tensor, axis: int) -> Any:
 
 
 def map_tensors(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
-    """The value with a function applied to each of its tensors."""
+    """Applies a function to each tensor of a value."""
     if value is None:
         return None
     if isinstance(value, tuple):
@@ -131,7 +131,7 @@ def map_tensors(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
 
 
 def join_tensors(mine: Any, theirs: Any, field_axis: FieldAxis) -> Any:
-    """Both values along the axis of their rows or sentences."""
+    """Concatenates two values along the axis of their rows or sentences."""
     if mine is None:
         return None
     if isinstance(mine, tuple):

@@ -1,7 +1,7 @@
-"""Every architecture of the package, in one literal table: its configuration, its presets, its class.
+"""The table of architectures: configuration, presets and class of each.
 
-To add one, write its file beside `transformer.py` and add a line here: the tests of the contract then run over it, and
-training, search and explanation take it as it is. CONTRIBUTING.md shows how.
+To add one, write its file beside `transformer.py` and add a line here: the tests of the interface then include it, and
+training, search and explanation work with it. CONTRIBUTING.md shows how.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attent
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
 
-ModelConfig = Any  # an instance of one of the first column
+ModelConfig = Any  # an instance of one of the configuration classes
 
 
 class Architecture(NamedTuple):
     config: type  # a frozen dataclass: section [model] of a recipe
     presets: Mapping[str, ModelConfig]  # by name; "tiny" and "small" are always among them
-    model: type[Model]  # made as model(config, source vocabulary, target vocabulary, joint)
+    model: type[Model]  # called as model(config, source vocabulary size, target vocabulary size, joint)
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -37,12 +37,12 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def check_architecture(name: str) -> None:
-    """Raise RecipeError unless there is an architecture of this name."""
+    """Raises RecipeError unless there is an architecture of this name."""
     if name not in ARCHITECTURES:
         raise RecipeError(f'unknown model.architecture "{name}"; {nearest(name, ARCHITECTURES)}')
 
 
 def make_model(architecture: str, config: ModelConfig, tokenizer: Tokenizer) -> Model:
-    """A new model with random weights, as large as the tokenizer's vocabularies need."""
+    """Makes a model with random weights, for the sizes of the tokenizer's vocabularies."""
     sizes = (tokenizer.source_size, tokenizer.target_size, tokenizer.config.joint)
     return ARCHITECTURES[architecture].model(config, *sizes)

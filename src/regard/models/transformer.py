@@ -3,9 +3,9 @@ optionally, a mixture of experts in place of every second feed-forward layer (Le
 
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
 
-One decoder serves both: teacher forcing gives it all target positions at once under a causal mask, a step gives it one
-position and the keys and values of the past. Where several sentences share a row (`batch.Shared`),
-masks keep them apart and each counts its positions from zero. `transformer_layers.py` has the layers and the
+The same decoder is used for teacher forcing, with all target positions at once under a causal mask, and for a step,
+with one position and the keys and values of the past. Where several sentences share a row (`batch.Shared`),
+masks separate them and each counts its positions from zero. `transformer_layers.py` has the layers and the
 configuration.
 """
 
@@ -33,14 +33,14 @@ from regard.models.state import BatchState, map_tensors, per_row, per_sentence, 
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
 
-BIAS_COLUMNS = 8  # of states and output matrix where there is a bias: a width that GPUs multiply well
+BIAS_COLUMNS = 8  # additional columns of states and output matrix for a bias: a width that is efficient on GPUs
 
 
 PRESETS = read_presets(TransformerConfig, "transformer")
 
 
 class Decoded(NamedTuple):
-    """The decoder's output and the keys and values it can go on from."""
+    """The decoder's output, and the keys and values for the next position."""
 
     states: Tensor  # (N, T, D)
     past: tuple[KeyValue, ...]
@@ -52,8 +52,8 @@ class TransformerState(BatchState):
 
     trace: bool
     length: int  # of the past, the longest of the sentences
-    past: tuple[KeyValue | None, ...] = per_row()  # per layer (N, H, length, K); None: nothing is read
-    blank: Tensor | None = per_sentence()  # (B,) how much of the past is before a sentence's beginning; None: nothing
+    past: tuple[KeyValue | None, ...] = per_row()  # per layer (N, H, length, K); None: no token read
+    blank: Tensor | None = per_sentence()  # (B,) positions of the past before a sentence's beginning; None: zeros
     source: tuple[KeyValue, ...] = per_sentence(grows=2)  # per layer (B, H, S, K)
     source_mask: Tensor = per_sentence(grows=1)  # (B, S)
 
@@ -63,7 +63,7 @@ class TransformerState(BatchState):
         return super(TransformerState, sides[0]).join(sides[1])
 
     def _preceded_by(self, missing: int) -> Self:
-        """This state with a longer past, padded at its beginning."""
+        """Returns this state with its past padded at the beginning by `missing` positions."""
         none = torch.zeros(len(self.source_mask), dtype=torch.long, device=self.source_mask.device)
         blank = (none if self.blank is None else self.blank) + missing
         if not self.length:
@@ -96,7 +96,7 @@ class Transformer(RowModel):
         tie_embeddings(self, config.tie, joint)
 
     def _initialize(self) -> None:
-        """Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings so that √D times them has unit variance."""
+        """Initializes: Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings (times √D: unit variance)."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
@@ -112,7 +112,7 @@ class Transformer(RowModel):
         return logits
 
     def states(self, batch: Batch) -> Tensor:
-        """(B, T, D), or (B, T, D + BIAS_COLUMNS) with a one in the first further column where the output has a bias."""
+        """(B, T, D); if the output has a bias, (B, T, D + BIAS_COLUMNS) with ones in the first additional column."""
         states = self._states(batch)
         if not self.config.output_bias:
             return states
@@ -122,14 +122,14 @@ class Transformer(RowModel):
 
     @property
     def output_matrix(self) -> Tensor:
-        """(V, D), or (V, D + BIAS_COLUMNS) with the bias in the first further column."""
+        """(V, D), or (V, D + BIAS_COLUMNS) with the bias in the first additional column."""
         if not self.config.output_bias:
             return self.output.weight
         bias = nn.functional.pad(self.output.bias[:, None], (0, BIAS_COLUMNS - 1))  # (V, BIAS_COLUMNS)
         return torch.cat([self.output.weight, bias], dim=1)
 
     def _states(self, batch: Batch) -> Tensor:
-        """Input of the output projection, (B, T, D)."""
+        """Returns the input of the output projection, (B, T, D)."""
         if batch.shared is not None:
             return self._states_in_rows(batch, batch.shared)
         memory = self._encode(batch.src, batch.src_mask)
@@ -184,14 +184,14 @@ class Transformer(RowModel):
         return Step(logits, state, torch.stack(cross, dim=1) if cross else None)  # (N, L, H, S)
 
     def embed_source(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
-        """The encoder's input (B, S, D) of tokens (B, S) at positions (S,), and the rotation of its heads."""
+        """Returns the encoder's input (B, S, D) for tokens (B, S) at positions (S,), and the rotation of its heads."""
         return self._embed(tokens, self.source_embedding, "source", position), self._rotation(position)
 
     def embed_target(
         self, tokens: Tensor, position: Tensor, sinusoids: Tensor | None = None
     ) -> tuple[Tensor, Rotation | None]:
-        """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads. Where
-        the sinusoids of all positions are at hand (…, D), they are looked up."""
+        """Returns the decoder's input (B, T, D) for tokens (B, T) at positions (T,) or (B, T), and the rotation of its
+        heads. If the sinusoids of all positions (…, D) are given, they are looked up."""
         return self._embed(tokens, self.target_embedding, "target", position, sinusoids), self._rotation(position)
 
     def attention(self, batch: Batch) -> AttentionMaps:
@@ -214,7 +214,7 @@ class Transformer(RowModel):
         return DecoderStack(self.decoder_layers(), self.decoder_norm, self.output)
 
     def flops(self, source: int, target: int) -> float:
-        """Embeddings are lookups and cost nothing; masked scores count in full, as the plain equation has them."""
+        """Counts no operations for embeddings, which are lookups; masked scores count in full, as in the equation."""
         width = self.config.width
 
         def attention(queries: int, keys: int) -> float:

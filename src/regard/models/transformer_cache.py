@@ -1,13 +1,13 @@
-"""The decoding state of a Transformer that is being searched with: memory is taken once and written into.
+"""The decoding state of a Transformer during search: memory is allocated once and written in place.
 
     B sentences   b beams   N = B·b rows   S source   R room, in tokens   H heads   K head size   D = H·K width
 
-Keys and values of the source are held once for each sentence: its beams are the queries of one attention. Keys and
-values of the past are (N, R, H, K), so that a token is one stretch of D numbers. Each sentence has its own length, so
-that sentences can join later.
+Keys and values of the source are stored once for each sentence: its beams are the queries of one attention. Keys and
+values of the past are (N, R, H, K), so that a token is D contiguous numbers. Each sentence has its own length, so that
+sentences can join later.
 
-When beams change places, most of what they have read is the same: they have common ancestors. `writer` says which beam
-wrote each token of a row. Only the tokens whose writer changes are copied.
+When beams are reordered, most of their tokens are the same: they have common ancestors. `writer` is the beam that wrote
+each token of a row. Only the tokens whose writer changes are copied.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DecoderParts(Protocol):
 
 @dataclass(frozen=True)
 class JoinedMatrix:
-    """Several linear maps of one input as one product."""
+    """Several linear maps of one input, computed as one product."""
 
     weight: Tensor  # (D, nD)
     bias: Tensor  # (nD,)
@@ -61,7 +61,7 @@ def query_key_value(attention: MultiHeadAttention) -> JoinedMatrix:
 
 @dataclass
 class CachedState:
-    """The past of B sentences with b rows each. `step`, `select`, `keep` and `join` write into it."""
+    """The past of B sentences with b rows each. `step`, `select`, `keep` and `join` modify it in place."""
 
     beams: int
     trace: bool
@@ -117,7 +117,7 @@ class CachedState:
             wide = KeyValue(*(_with_room(cells, mine, mine + theirs, self.longest, room) for cells in kv))
             for cells, some in zip(wide, new, strict=True):
                 cells[mine : mine + theirs, : other.longest] = some[:theirs, : other.longest]
-                cells[mine : mine + theirs, other.longest : self.longest] = 0.0  # never written, but multiplied by 0
+                cells[mine : mine + theirs, other.longest : self.longest] = 0.0  # unused, but multiplied by 0
                 cells[:mine, self.longest : other.longest] = 0.0
             self.past[i] = wide
         self.source = join_tensors(self.source, other.source, FieldAxis("sentence", grows=2))
@@ -131,8 +131,8 @@ class CachedState:
     # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def begin_token(self) -> Tensor | None:
-        """Make room for one more token of each row, and say what a row may attend to from now on: (N, 1, 1, t), or
-        None for everything."""
+        """Adds one more token to each row, and returns the mask (N, 1, 1, t) of what a row may attend to, or None for
+        everything."""
         if self.longest == self.room:
             raise RuntimeError(f"a state with room for {self.room} tokens was given one more")
         beam = torch.arange(self.beams, device=self.writer.device).repeat(len(self.length))  # (N,)
@@ -147,7 +147,7 @@ class CachedState:
         return (time <= self._row_length()[:, None])[:, None, None]  # (N, t) → (N, 1, 1, t)
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> KeyValue:
-        """Write a token's (N, H, K) behind each row's past, and give all that there is: each (N, H, t, K)."""
+        """Appends the key and value (N, H, K) of a token to each row's past, and returns all, each (N, H, t, K)."""
         rows = self.rows
         for cells, new in zip(self.past[layer], (key, value), strict=True):
             if self.even:
@@ -161,7 +161,7 @@ class CachedState:
         self.length = self.length + 1
 
     def position(self) -> Tensor:
-        """The position of the next token: (1,) for all sentences, or (B, 1)."""
+        """Returns the position of the next token: (1,) for all sentences, or (B, 1)."""
         return self.length[:1] if self.even else self.length[:, None]
 
     def _row_length(self) -> Tensor:
@@ -194,8 +194,8 @@ def start_cached(
 def step_cached(
     layers: Sequence[DecoderParts], x: Tensor, state: CachedState, rotation: Rotation | None
 ) -> tuple[Tensor, list[Tensor]]:
-    """One token of each row through the decoder: x (B, b, D) → (B, b, D), and, if the state is traced, the attention
-    of each layer to the source (N, H, S)."""
+    """Decodes one token of each row: x (B, b, D) → (B, b, D), and, if the state is traced, the attention of each layer
+    to the source (N, H, S)."""
     seen = state.begin_token()
     record: list[Tensor] = []
     for i, layer in enumerate(layers):
@@ -242,7 +242,7 @@ def _contiguous(kv: KeyValue) -> KeyValue:
 
 
 def _with_room(cells: Tensor, live: int, rows: int, written: int, room: int) -> Tensor:
-    """(…, R, H, K) with places for so many rows and tokens; the old one where that is large enough."""
+    """Returns cells (…, R, H, K) for `rows` rows and `room` tokens; the old ones if they are large enough."""
     if len(cells) >= rows and cells.shape[1] >= room:
         return cells
     wide = cells.new_empty(max(rows, len(cells)), room, *cells.shape[2:])

@@ -1,9 +1,9 @@
-"""The layers of the Transformer, and the configuration of all of it.
+"""The layers of the Transformer, and its configuration.
 
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size
 
-One decoder layer serves both teacher forcing, with all target positions at once under a causal mask, and a step, with
-one position and the keys and values of the past. `in_rows` is for sentences that share rows (`batch.Shared`).
+A decoder layer supports teacher forcing, with all target positions at once under a causal mask, and a step, with one
+position and the keys and values of the past. `in_rows` is for sentences that share rows (`batch.Shared`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TransformerConfig:
 
 
 def make_feed_forward(config: TransformerConfig, index: int, layers: int) -> FeedForward | MixtureOfExperts:
-    """Every second layer, counted from the last, has a mixture of experts, so that a stack of one has it too."""
+    """Makes a layer's feed-forward part: with experts, every second layer, counted from the last, has a mixture."""
     if config.experts and (layers - 1 - index) % 2 == 0:
         shape = (config.width, config.inner, config.activation)
         return MixtureOfExperts(*shape, config.experts, config.expert_choice, config.balance)
@@ -72,7 +72,7 @@ def make_feed_forward(config: TransformerConfig, index: int, layers: int) -> Fee
 
 
 def as_sublayer(layer: FeedForward | MixtureOfExperts, real: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The sublayer as a function of its input alone; a mixture balances its load over the real tokens."""
+    """Returns the sublayer as a function of its input only; a mixture balances its load over the real tokens."""
     return partial(layer, real=real)
 
 
@@ -121,13 +121,13 @@ class DecoderLayer(nn.Module):
         self,
         x: Tensor,  # (N, T, D): all target positions, or one when there is a past
         past: KeyValue | None,
-        own_mask: Tensor | None,  # (N, 1, 1, t): which of the past is a row's own
-        source: KeyValue,  # (B, H, S, K): of the sentences
+        own_mask: Tensor | None,  # (N, 1, 1, t): True at the positions of the past that belong to a row
+        source: KeyValue,  # (B, H, S, K): one per sentence
         source_mask: Tensor,
         rotation: Rotation | None,
         self_record: list[Tensor] | None,
         cross_record: list[Tensor] | None,
-        real: Tensor | None,  # (N, T), or None where every position is a token
+        real: Tensor | None,  # (N, T), or None if every position is a token
     ) -> tuple[Tensor, KeyValue]:
         present: list[KeyValue] = []
 
@@ -139,7 +139,7 @@ class DecoderLayer(nn.Module):
             return out
 
         def cross_attend(y: Tensor) -> Tensor:
-            query = self.cross.project_query(y.view(len(source_mask), -1, y.shape[2]))  # beams are further queries
+            query = self.cross.project_query(y.view(len(source_mask), -1, y.shape[2]))  # beams are additional queries
             out: Tensor = self.cross(query, source, mask=source_mask, record=cross_record)
             return out.view_as(y)
 
@@ -159,6 +159,6 @@ class DecoderLayer(nn.Module):
 
 @cache
 def compiled(forward: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """For rows that sentences share: all have one size, so a layer is compiled once, and its code serves all layers."""
+    """Compiles a layer for shared rows: all have one size, so it is compiled once, and all layers share the code."""
     # Sums along rows and columns in one kernel, which the compiler prefers, are slower here (docs/log.md).
     return torch.compile(forward, dynamic=False, options={"triton.mix_order_reduction": False})

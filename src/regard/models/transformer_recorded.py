@@ -1,21 +1,20 @@
-"""A Transformer for searching on a GPU: narrow weights, fixed shapes, and a step that is recorded as a CUDA graph.
+"""A Transformer for search on a GPU: low-precision weights, fixed shapes, and a step that is recorded as a CUDA graph.
 
     B sentences   b beams   N = B·b rows   S source   R room, in tokens   L layers   D width   V vocabulary
 
 Every product has the same shape, however many sentences there are: the encoder reads `ENCODED` tokens at a time and a
-step has `rows` rows, the spare ones empty. A library may choose another kernel for another shape, which rounds
-otherwise; with one shape a translation does not depend on what is translated beside it.
+step has `rows` rows, the unused ones empty. A library may choose another kernel for another shape, which rounds
+differently; with one shape a translation does not depend on the other sentences of its batch.
 
-A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`). It is for fewer sentences where little
-memory is free when it is taken; the rows of a product are as many as ever, so results stay the same. Weights are
-copied: a model that is trained further needs a new one of these. Mixtures of experts cannot be recorded, since their
-loads must be known.
+A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`). It is for fewer sentences if little
+memory is free when it is allocated; the number of rows of a product does not change, so results stay the same. Weights
+are copied: a model that is trained further needs a new copy. Mixtures of experts cannot be recorded, since their loads
+must be known on the host.
 
-`for_search` chooses the fastest model for the device. On a CPU that is a copy whose matrices are stored column by
-column: with few rows their products are then up to 1.3 times as fast (docs/log.md). A copy is made once for a model,
-and again when its weights or its hooks have changed, such as those that ablate a head (`explain/ablation.py`): a copy
-has the hooks of its model at that time. A recorded copy has none, so on a GPU a model with hooks is searched with
-itself.
+`for_search` chooses the fastest model for the device. On a CPU that is a copy with column-major matrices: with few rows
+their products are then up to 1.3 times as fast (docs/log.md). A copy is made once for a model, and again when its
+weights or its hooks have changed, such as those that ablate a head (`explain/ablation.py`): a copy has the hooks of its
+model at that time. A recorded copy has none, so on a GPU a model with hooks is used for search itself.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from regard.models.recorded_layers import RecordedEncoder
 from regard.models.transformer import Transformer
 from regard.models.transformer_cache import JoinedMatrix
 
-Precision = Literal["auto", "float32", "bfloat16"]  # of a GPU; a CPU computes in float32
+Precision = Literal["auto", "float32", "bfloat16"]  # on a GPU; a CPU computes in float32
 M = TypeVar("M", bound=nn.Module)
-ROWS = 2560  # of a step: 512 sentences with a beam of 5
+ROWS = 2560  # rows of a step: 512 sentences with a beam of 5
 ENCODED = 16384  # tokens that the encoder reads at a time
-SHARE = 4  # one part in so many of the memory that is free is for one arena: other processes may take theirs just now
-KEPT = 2  # arenas that are kept for the next search
+SHARE = 4  # an arena takes at most 1/SHARE of the free memory: other processes may be allocating too
+KEPT = 2  # maximum idle arenas that are kept for the next search
 
 
 class RecordedTransformer(ModelWrapper):
-    """Steps of states with `room` are replayed; all others are the model's own."""
+    """A Transformer that replays recorded steps for states with `room`; all other steps are the model's own."""
 
     model: Transformer
     fixed_logits = True
@@ -57,16 +56,16 @@ class RecordedTransformer(ModelWrapper):
         layers = self.model.decoder_layers()
         self.source_matrix = JoinedMatrix.of(*(m for layer in layers for m in (layer.cross.key, layer.cross.value)))
         self._encoders: dict[int, RecordedEncoder] = {}  # by length
-        self._token = 2 * len(layers) * model.config.width * dtype.itemsize  # bytes of its keys and values
+        self._token = 2 * len(layers) * model.config.width * dtype.itemsize  # bytes of a token's keys and values
         self._idle: list[Arena] = []  # the most recently used one last
-        self._lock = threading.RLock()  # a state that is collected meanwhile gives its arena back
+        self._lock = threading.RLock()  # reentrant: a state collected meanwhile releases its arena
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         sentences, longest = src.shape
         length = next_power_of_two(longest, 16)
         some = max(1, ENCODED // length)  # sentences of a pass
         states = self.source_matrix.weight.new_empty(sentences, longest, self.model.config.width)
-        with self._lock:  # an encoder has one memory
+        with self._lock:  # an encoder has only one buffer
             if length not in self._encoders:
                 self._encoders[length] = RecordedEncoder(self.model, some, length)
             for into, tokens, real in zip(states.split(some), src.split(some), mask.split(some), strict=True):
@@ -95,19 +94,19 @@ class RecordedTransformer(ModelWrapper):
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _shape(self, beams: int, source: int, room: int) -> Shape:
-        """The shape of an arena for as many sentences as the rows and a share of the free memory allow, at least
-        one."""
+        """Returns the shape of an arena for as many sentences as the rows and a share of the free memory allow, at
+        least one."""
         shape = Shape(
             beams, max(1, self.search_rows // beams), next_power_of_two(source, 32), next_power_of_two(room, 64)
         )
         free = free_memory(self.device)
         if free is None:
             return shape
-        free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can go
+        free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can be freed
         return shape.within(free // SHARE, self._token)
 
     def acquire(self, beams: int, sentences: int, source: int, room: int) -> Arena:
-        """An arena for so many sentences, recorded before or now; who has done with it gives it back."""
+        """Returns an idle or a new arena for this many sentences; the caller must `release` it."""
         with self._lock:
             shape = self._shape(beams, source, room)
             shape = shape._replace(sentences=max(sentences, shape.sentences))
@@ -120,7 +119,7 @@ class RecordedTransformer(ModelWrapper):
         return Arena(self.model, shape, self.search_rows)
 
     def _memory_is_short(self, shape: Shape) -> bool:
-        """Whether a new arena would take more than half of what is free."""
+        """Whether a new arena would take more than half of the free memory."""
         free = free_memory(self.device)
         return free is not None and shape.bytes(self._token) > free // 2
 
@@ -130,7 +129,7 @@ class RecordedTransformer(ModelWrapper):
 
 
 class SlotState:
-    """Sentences that wait for a place (`seen`), or that have one in an arena."""
+    """The state of sentences that wait for an arena (`seen`), or that are in one."""
 
     def __init__(self, model: RecordedTransformer, beams: int, room: int, seen: Tensor, source_length: Tensor) -> None:
         self.model, self.beams, self.room = model, beams, room
@@ -187,12 +186,12 @@ class SlotState:
 # ── the fastest model for a device ────────────────────────────────────────────────────────────────────────────────────
 
 
-_copies: WeakKeyDictionary[Model, tuple[tuple[object, ...], Model]] = WeakKeyDictionary()  # with what it was made from
+_copies: WeakKeyDictionary[Model, tuple[tuple[object, ...], Model]] = WeakKeyDictionary()  # with a key of its origin
 
 
 def for_search(model: Model, precision: Precision = "auto", rows: int | None = None) -> Model:
-    """The model to search with in place of `model`, on a GPU with `rows` hypotheses at a time. Both give the same
-    translations but for rounding."""
+    """Returns the model to use for search in place of `model`, on a GPU with `rows` hypotheses at a time. Both give the
+    same translations up to rounding."""
     if not isinstance(model, Transformer):
         return model
     weights = tuple((p.data_ptr(), p._version) for p in model.parameters())
@@ -200,14 +199,14 @@ def for_search(model: Model, precision: Precision = "auto", rows: int | None = N
     known, found = _copies.get(model, (None, model))
     if known != made_from:
         found = _copy_for_search(model, precision, rows)
-        if found is not model:  # else the entry would keep the model alive
+        if found is not model:  # otherwise the entry would keep the model alive
             _copies[model] = made_from, found
     return found
 
 
 def hooks_of(model: nn.Module) -> tuple[tuple[int, int], ...]:
-    """Where a model has hooks, and which. A copy keeps the hooks that it was made with, so
-    no other hook has their ids."""
+    """Returns (module index, hook id) of all hooks of a model. A copy keeps its hooks alive, so no other hook has their
+    ids."""
     return tuple(
         (place, id(hook))
         for place, module in enumerate(model.modules())
@@ -225,8 +224,8 @@ def _copy_for_search(model: Transformer, precision: Precision, rows: int | None)
 
 
 def column_by_column(model: M) -> M:
-    """A copy whose linear maps have their matrices column by column in memory; the numbers are the same. A matrix that
-    is an embedding too is there twice, since words are looked up row by row."""
+    """Returns a copy whose linear maps have column-major matrices with the same values. A matrix that is also an
+    embedding is stored twice, since words are looked up row by row."""
     twin = copy.deepcopy(model).eval().requires_grad_(False)
     for module in twin.modules():
         if type(module) is nn.Linear:

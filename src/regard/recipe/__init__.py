@@ -1,1 +1,1 @@
-"""Every key of a training run, from TOML or from flags: one section of keys per file or beside what it configures."""
+"""All keys of a training run, from TOML or from flags; each section is defined here or beside what it configures."""

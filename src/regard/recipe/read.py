@@ -2,7 +2,7 @@
 
 A setting is a (key, word) pair as typed: `("steps", "500")`, `("train.steps", "500")` and `steps = 500` under `[train]`
 are the same. An unknown key is an error that names the nearest known one. A recipe that starts from a trained model
-has that model's [model] and [text]. Nothing is started here, and no corpus is opened.
+has that model's [model] and [text]. No training is started here, and no corpus is opened.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MODEL_KEYS = {"architecture": str, "preset": str}  # they select the section's c
 
 
 def read_recipe(given: Path | Mapping[str, Any] | None, settings: Iterable[tuple[str, str]] = ()) -> Recipe:
-    """A recipe from a TOML file, from tables or from nothing, with settings laid over it. Where it starts from a
+    """Makes a recipe from a TOML file, from tables or from defaults, overridden by `settings`. If it starts from a
     model, keys of [model] and [text] that it does not set are that model's."""
     tables = read_tables(given) if isinstance(given, Path) else given or {}
     settings = list(settings)
@@ -51,7 +51,7 @@ def read_tables(path: Path) -> dict[str, Any]:
 
 
 def recipe_from_toml(text: str) -> Recipe:
-    """What `Recipe.to_toml` wrote."""
+    """Parses a recipe written by `Recipe.to_toml`."""
     return recipe_from_tables(tomllib.loads(text))
 
 
@@ -70,8 +70,8 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
 
 
 def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> Mapping[str, Any]:
-    """The tables over those of the model that `start_from` names. Another architecture or a preset is left as given;
-    `training/job.py` reports what does not fit."""
+    """Merges the tables over those of the model named by `start_from`. Another architecture or a preset is kept as
+    given; `training/job.py` reports mismatches."""
     choices = ("start_from", *MODEL_KEYS)
     chosen = with_settings(tables, [s for s in settings if s[0].replace("-", "_").rpartition(".")[2] in choices])
     start, model = chosen.get("train", {}).get("start_from"), chosen.get("model", {})
@@ -86,10 +86,10 @@ def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -
 
 
 def with_settings(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The tables with each setting in its section; dashes and underscores in keys are the same."""
+    """Adds each setting to its section of the tables; dashes and underscores in keys are the same."""
     check_sections(tables)
     merged: dict[str, Any] = {name: dict(table) for name, table in tables.items()}
-    # The architecture first, wherever it stands: it decides which other keys there are.
+    # The architecture first, wherever it was given: it determines which other keys exist.
     for name, word in sorted(settings, key=lambda setting: setting[0] not in ("architecture", "model.architecture")):
         home, bare = find_key(name, merged)
         kind = known_keys(merged)[home][bare]
@@ -116,7 +116,7 @@ def check_sections(tables: Mapping[str, Any]) -> None:
 
 
 def find_key(name: str, tables: Mapping[str, Any]) -> tuple[str, str]:
-    """(section, key) of a key as it is typed; an unknown one is an error that names the nearest."""
+    """Resolves a key as typed to (section, key); an unknown key is an error that names the nearest known one."""
     section, _, bare = name.replace("-", "_").rpartition(".")
     home = section_of(bare, tables)
     if home is None:
@@ -130,7 +130,7 @@ def find_key(name: str, tables: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def known_keys(tables: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Section → key → type; the model's are those of the architecture that the tables select."""
+    """Returns section → key → type; the keys of [model] are those of the architecture that the tables select."""
     model = tables.get("model", {})
     architecture = str(model.get("architecture", "transformer")) if isinstance(model, Mapping) else "transformer"
     section = ARCHITECTURES.get(architecture, ARCHITECTURES["transformer"])[0]

@@ -1,4 +1,4 @@
-"""A recipe: everything a training run depends on, in sections that stand beside what they configure.
+"""A recipe: everything a training run depends on, in sections that are defined beside what they configure.
 
     [data] files and filters   [text] vocabulary   [model] architecture   [train] the loop   [reward] what is maximised
     [decode] the search
@@ -90,13 +90,13 @@ class Recipe:
             )
 
     def noise(self) -> list[str]:
-        """Keys by which two passes over one batch differ."""
+        """Returns the keys that make two passes over one batch differ."""
         kinds = ("dropout", "attention_dropout", "layer_drop")
         noise = [f"model.{name}" for name in kinds if getattr(self.model, name, 0) > 0]
         return noise + (["train.word_dropout"] if self.train.word_dropout > 0 else [])
 
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The recipe as nested tables, with the architecture among the model's keys."""
+        """Returns the recipe as nested tables, with the architecture among the keys of [model]."""
         tables = {name: dataclasses.asdict(getattr(self, name)) for name in SECTIONS}
         return tables | {"model": {"architecture": self.architecture, **tables["model"]}}
 

@@ -1,4 +1,4 @@
-"""Sections [train] and [reward] of a recipe: the loop, and what it maximizes.
+"""Sections [train] and [reward] of a recipe: the training loop, and the rewards that it maximizes.
 
 The equations of rewards are in `training/reward.py`.
 """
@@ -123,11 +123,11 @@ class RewardConfig:
 
     @property
     def compares_samples(self) -> bool:
-        """Whether samples are compared with each other only, so that a single one has no gradient."""
+        """Whether samples are compared only with each other, so that a single sample has no gradient."""
         return self.baseline == "mean" if self.objective == "self-critical" else not self.with_reference
 
     @property
     def likelihood_share(self) -> float:
-        """The weight of likelihood; the published one where none is given."""
+        """The weight of the likelihood; the published value if none is given."""
         published = {"likelihood": 1.0, "self-critical": 0.017, "minimum-risk": 0.0}
         return published[self.objective] if self.likelihood_weight is None else self.likelihood_weight

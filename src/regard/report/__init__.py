@@ -1,1 +1,1 @@
-"""Results as a person reads them: tables, pages, charts, drawings, and the files they are written to."""
+"""Presentation of results: tables, HTML pages, charts, drawings, and the files they are written to."""

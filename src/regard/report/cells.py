@@ -1,12 +1,12 @@
-"""Text in terminal cells: cut, padded and broken into lines, wide scripts counted as they are shown.
+"""Text in terminal cells: cut, padded and wrapped by displayed width, with wide scripts.
 
     shorten("internationalisation", 8)                     'interna…'
     shorten_middle("newstest2017.online-A.0.en-de", 15)    'newstes…0.en-de'
     pad("猫", 4)                                           '猫  '
     wrap_cells("aa bb cc", 5)                              ['aa bb', 'cc']
 
-Text that comes from outside is made `visible` here: nothing that is shown moves the cursor or joins cells. `text.py`
-does the same in em, for pictures.
+Untrusted text is made `visible` here, so that it cannot move the cursor or join cells. `text.py` does the same in em,
+for pictures.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from regard.report.text import ELLIPSIS
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# Characters of a cell, at most, of what is kept: letters with their accents, signs of several characters.
+# Maximum characters per cell: letters with their accents, emoji of several characters.
 MAX_CHARS_PER_CELL = 4
 
 __all__ = ["cell_len", "one_line", "pad", "plain_text", "shorten", "shorten_middle", "visible", "wrap_cells"]
 
 
 def visible(text: str) -> str:
-    """What moves the cursor, turns text around or joins cells is shown as a sign.
+    """Replaces characters that move the cursor, change the text direction or join cells by "�".
 
     >>> visible("a\\x1b[2J")
     'a�[2J'
@@ -37,7 +37,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Visible, with every run of white space as one space.
+    """Makes a text `visible`, with every run of white space as one space.
 
     >>> one_line("a\\n b\\x1b[2J")
     'a b�[2J'
@@ -46,7 +46,7 @@ def one_line(text: str) -> str:
 
 
 def shorten(text: str, cells: int) -> str:
-    """Visible and at most `cells` wide, with "…" at the end where it was longer.
+    """Makes a text `visible` and at most `cells` wide, with "…" at the end if it was longer.
 
     >>> shorten("internationalisation", 8)
     'interna…'
@@ -56,7 +56,7 @@ def shorten(text: str, cells: int) -> str:
 
 
 def shorten_middle(text: str, cells: int) -> str:
-    """On one line and at most `cells` wide, with "…" in the middle: names often differ at the end.
+    """Makes a text one line of at most `cells`, with "…" in the middle if it was longer: names often differ at the end.
 
     >>> shorten_middle("newstest2017.online-A.0.en-de", 15)
     'newstes…0.en-de'
@@ -71,7 +71,7 @@ def shorten_middle(text: str, cells: int) -> str:
 
 
 def plain_text(made: RenderableType, width: int) -> str:
-    """What rich prints, as a terminal of this width without colors would show it."""
+    """Renders with rich as plain text, like a terminal of this width without colors."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -80,7 +80,7 @@ def plain_text(made: RenderableType, width: int) -> str:
 
 
 def pad(text: str, cells: int) -> str:
-    """Exactly `cells` wide: filled with spaces, or cut.
+    """Makes a text exactly `cells` wide, by adding spaces or cutting.
 
     >>> pad("猫", 4)
     '猫  '
@@ -89,7 +89,7 @@ def pad(text: str, cells: int) -> str:
 
 
 def wrap_cells(text: str, cells: int, most: int | None = None) -> list[str]:
-    """Lines of whole words where they fit; after `most` lines "…".
+    """Wraps a text to lines of whole words where they fit; after `most` lines it ends in "…".
 
     >>> wrap_cells("aa bb cc", 5)
     ['aa bb', 'cc']

@@ -1,10 +1,10 @@
-"""Charts as drawings: points, and lines through them, over labels, numbers or powers.
+"""Charts as drawings: points and lines over labels, numbers or powers.
 
     line_chart("BLEU by length", ["1–9", "10+"], {"rnn": [20.1, 12.0]}, "BLEU")
     log_scatter("BLEU by cost", {"ours": [Spot(1e15, 27.3, "base")]}, "FLOPs", "BLEU")
     plot("time", {"rnn": [Spot(64, 0.3), Spot(99, 0.6)]}, powers("n", [64, 99], 2), powers("ms", [0.3, 0.6]), True)
 
-Each gives a `Drawing`: `picture(chart)` puts it into a page, `svg(chart)` makes a file of it.
+Each returns a `Drawing`: `picture(chart)` embeds it in a page, `svg(chart)` makes an SVG file.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from regard.report.colour import APART, FAINT, apart
 from regard.report.drawing import SMALL, Box, Dot, Drawing, Item, Label, Line, framed
 from regard.report.text import LINE, printable, width
 
-WIDE, HIGH = 480.0, 290.0  # of the area between the axes
+WIDE, HIGH = 480.0, 290.0  # size of the area between the axes
 ROW = LINE * SMALL
-RADIUS = 3.5  # of a point
+RADIUS = 3.5  # radius of a point
 
 
 class Spot(NamedTuple):
     x: float | None  # None: the value holds for every x and is drawn as a dashed level
     y: float
-    name: str = ""  # stands beside the point
+    name: str = ""  # label beside the point
 
 
 @dataclass(frozen=True)
 class Axis:
     name: str
-    share: Callable[[float], float]  # of a value: 0 at the axis's start, 1 at its end
-    ticks: tuple[tuple[float, str], ...]  # share, what stands there
+    share: Callable[[float], float]  # maps a value to 0 (start of the axis) … 1 (end)
+    ticks: tuple[tuple[float, str], ...]  # share, label
 
 
 def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float | None]], y_name: str) -> Drawing:
-    """One line a series over ordered labels; None has no point."""
+    """Draws one line per series over ordered labels; None has no point."""
     spots = {
         name: [Spot(number, value) for number, value in enumerate(values) if value is not None]
         for name, values in series.items()
@@ -46,7 +46,7 @@ def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[
 
 
 def log_scatter(title: str, series: Mapping[str, Sequence[Spot]], x_name: str, y_name: str) -> Drawing | None:
-    """Points over powers of ten, each with its name; None where no point has an x."""
+    """Draws named points over powers of ten; returns None if no point has an x."""
     known = [spot.x for spots in series.values() for spot in spots if spot.x is not None]
     if not known:
         return None
@@ -54,7 +54,7 @@ def log_scatter(title: str, series: Mapping[str, Sequence[Spot]], x_name: str, y
 
 
 def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joined: bool = False) -> Drawing:
-    """Every series in its own colour, with a legend at the right; after eight, colours repeat with dashed lines."""
+    """Draws each series in its own colour, with a legend at the right; after eight, colours repeat, dashed."""
     left = 8 + SMALL * max((width(label) for _, label in y.ticks), default=0.0)
     top = 1.5 * ROW
     items = _axes(x, y, left, top)
@@ -89,7 +89,7 @@ def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joi
 
 
 def labelled(name: str, labels: Sequence[str]) -> Axis:
-    """The n-th label stands for the value n."""
+    """An axis whose n-th label stands for the value n."""
     count = max(1, len(labels))
     return Axis(name, lambda n: (n + 0.5) / count, tuple(((n + 0.5) / count, each) for n, each in enumerate(labels)))
 
@@ -104,7 +104,7 @@ def from_zero(name: str, values: Iterable[float]) -> Axis:
 
 
 def powers(name: str, values: Iterable[float], base: int = 10) -> Axis:
-    """From the power of `base` below all values to the one above them.
+    """A logarithmic axis from the power of `base` below all values to the one above them.
 
     >>> [label for _, label in powers("n", [5, 70], 2).ticks]
     ['4', '8', '16', '32', '64', '128']

@@ -1,8 +1,7 @@
 """Colours: a weight in 0 … 1 on one scale (viridis, even in lightness), and distinct colours for series.
 
-The scale is quantised to hundredths: what is printed as the same number has the same colour. The scale and the colours
-of names are visible on light and on dark pages; those of letters are not, so each has a counterpart for dark pages
-(`DARK`).
+The scale is quantised to hundredths: weights printed as the same number have the same colour. The scale and the series
+colours are visible on light and on dark pages; text colours are not, so each has a counterpart for dark pages (`DARK`).
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # 0 … 1
-# Okabe and Ito's, nearly: each with a contrast of 3 or more on both papers
+# Adapted from Okabe and Ito: each with a contrast of 3 or more on both backgrounds
 APART = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#1698ba", "#7a4fbf", "#777777")
 INK, FAINT, PAPER, WARNING, FINE = "#1b1b1b", "#6b6b6b", "#ffffff", "#a33c00", "#00674a"
-BEST, KEPT, GONE = ("#e3f0fa", "#00507f"), ("#f6f6f6", "#141414"), ("#efefef", "#666666")  # a label: ground, letters
+BEST, KEPT, GONE = ("#e3f0fa", "#00507f"), ("#f6f6f6", "#141414"), ("#efefef", "#666666")  # label: background, text
 FRAME = "#4a4a4a"
 DARK = {
     PAPER: "#0d1117",
@@ -51,16 +50,16 @@ def on_scale(weight: float) -> RGB:
 
 
 def ink_on(weight: float) -> str:
-    """The colour of letters on the scale's colour, with a contrast of 4.5 or more: white below, black above.
+    """Returns the text colour on the scale's colour, with a contrast of 4.5 or more: white on dark, black on light.
 
     >>> ink_on(0.1), ink_on(0.9)
     ('#ffffff', '#000000')
     """
-    return "#000000" if luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have the same contrast
+    return "#000000" if luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have equal contrast
 
 
 def dark_rules(drawn: str | None = None) -> str:
-    """CSS that replaces colours for dark pages: all, or those that a picture uses.
+    """Returns CSS that replaces colours on dark pages: all of them, or those that a picture uses.
 
     >>> dark_rules('<text fill="#1b1b1b">')
     '[fill="#1b1b1b"]{fill:#e6edf3}'
@@ -70,12 +69,12 @@ def dark_rules(drawn: str | None = None) -> str:
 
 
 def apart(number: int) -> str:
-    """The colour of the n-th series; after eight they repeat."""
+    """Returns the colour of the n-th series; colours repeat after eight."""
     return APART[number % len(APART)]
 
 
 def luminance(colour: RGB) -> float:
-    """As in WCAG 2: 0 is black, 1 is white."""
+    """Returns the relative luminance of WCAG 2: 0 is black, 1 is white."""
     parts = [c / 255 for c in colour]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,12 +1,12 @@
-"""One way to hand over a result: to the terminal, or to a file whose suffix says the form.
+"""Writes a result to the terminal, or to a file in the format of its suffix.
 
-    check_out(out, NUMBERS)                    # first: whether it can be written, before any work is done
+    check_out(out, NUMBERS)                    # first: raises if it cannot be written, before any work is done
     …
     deliver(Output(text=lambda: table.text(), data=report.to_dict), out)     # out=None: the terminal
 
-An `Output` has functions that make its forms, and only the form that is asked for is made. A file appears whole or not
-at all. "wrote FILE" goes to standard error: standard output holds results alone. `contents` gives the bytes without
-writing them, `write` writes in silence.
+An `Output` has a function for each of its forms; only the requested form is made. Files are written atomically. "wrote
+FILE" goes to standard error: standard output has results only. `contents` returns the bytes without writing them,
+`write` writes without a message.
 
 A new form of output is one writer and one line of `FORMATS`.
 """
@@ -37,9 +37,9 @@ PICTURES = (".svg", ".html", ".json", ".png", ".txt")
 
 @dataclass(frozen=True)
 class Output:
-    """The forms that a result has, each as a function that makes it."""
+    """The forms of a result, each as a function that makes it."""
 
-    text: Callable[[], RenderableType]  # for a terminal: a string, or what rich prints
+    text: Callable[[], RenderableType]  # for a terminal: a string or a rich renderable
     data: Callable[[], Any] | None = None
     markdown: Callable[[], str] | None = None
     page: Callable[[], str] | None = None
@@ -48,8 +48,8 @@ class Output:
 
 
 class Format(NamedTuple):
-    form: str  # the field of `Output` that it is made of
-    write: Callable[[Any, Path | None], str | bytes]  # of that form and a font
+    form: str  # the field of `Output` that it is made from
+    write: Callable[[Any, Path | None], str | bytes]  # (that form, a font) → contents
 
 
 FORMATS = {
@@ -64,7 +64,7 @@ FORMATS = {
 
 
 def check_out(path: Path | None, suffixes: Sequence[str] = tuple(FORMATS)) -> None:
-    """Whether a file of that name could be written; None is the terminal."""
+    """Raises InputError if a file of that name could not be written; None is the terminal."""
     if path is None:
         return
     if path.suffix.lower() not in suffixes:
@@ -78,7 +78,7 @@ def check_out(path: Path | None, suffixes: Sequence[str] = tuple(FORMATS)) -> No
 
 
 def deliver(output: Output, out: Path | None, font: Path | None = None, above: str = "") -> None:
-    """`above` is printed on standard output in both cases, before the result."""
+    """Writes a result to `out`, or to the terminal if None. `above` is printed on standard output in both cases."""
     if out is not None:
         write(output, out, font)
     if above:
@@ -96,14 +96,14 @@ def write(output: Output, path: Path, font: Path | None = None) -> None:
 
 
 def contents(output: Output, suffix: str, font: Path | None = None) -> bytes:
-    """The same result always gives the same bytes."""
+    """Returns the contents of a file with this suffix; deterministic."""
     form, writer = FORMATS[suffix]
     made = writer(getattr(output, form)(), font)
     return made if isinstance(made, bytes) else made.encode("utf-8", "replace")
 
 
 def show(made: RenderableType) -> None:
-    """In the terminal."""
+    """Prints to the terminal."""
     if isinstance(made, str):
         print(made.rstrip("\n"))
         return
@@ -113,7 +113,7 @@ def show(made: RenderableType) -> None:
 
 
 def as_text(made: RenderableType) -> str:
-    """As a terminal without colours would show it."""
+    """Renders as plain text, like a terminal without colours."""
     if isinstance(made, str):
         return made if made.endswith("\n") else made + "\n"
     return plain_text(made, TEXT_WIDTH)

@@ -1,10 +1,10 @@
-"""A picture before it is written: boxes, labels, lines and curves, in pixels from the upper left corner.
+"""Pictures as data: boxes, labels, lines and curves, in pixels from the upper left corner.
 
     body = Drawing(200, 40, (Box(0, 0, 40, 40, "#0072b2"), Label(50, 20, "one box")), "A title", "a caption")
     svg(framed(body))         title above, caption below, a margin around
 
-`svg.py` writes a drawing. Every label knows the area it may cover (`Label.corners`), so a test can check that no two
-overlap. A new kind of item is a class here, a line in `Item`, and its writer in `svg.py`.
+`render.py` writes a drawing. Every label knows the area it may cover (`Label.corners`), so a test can check that no two
+overlap. A new kind of item is a class here, a line in `Item`, and its writer in `render.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.report.text import LINE, printable, width, wrap
 
 Anchor = Literal["left", "middle", "right"]
 Point = tuple[float, float]
-SIZE, SMALL = 12.0, 10.5  # of letters
+SIZE, SMALL = 12.0, 10.5  # font sizes
 MARGIN = 12.0
 
 
@@ -51,7 +51,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Label:
-    """One line of text. (x, y) is its left, middle or right, half way up; `turn` turns it around that point."""
+    """One line of text. (x, y) is its left, middle or right at half height; `turn` rotates it around that point."""
 
     x: float
     y: float
@@ -64,7 +64,7 @@ class Label:
     note: str = ""
 
     def corners(self) -> tuple[Point, Point, Point, Point]:
-        """The area that the text may cover, in any usual font."""
+        """Returns the corners of the area that the text may cover, in any usual font."""
         wide, high = width(self.text) * self.size, LINE * self.size
         left = {"left": 0.0, "middle": -wide / 2, "right": -wide}[self.anchor]
         cos, sin = math.cos(math.radians(self.turn)), math.sin(math.radians(self.turn))
@@ -136,7 +136,7 @@ def moved(items: Iterable[Item], right: float, down: float) -> list[Item]:
 
 
 def mirrored(items: Iterable[Item], total: float) -> list[Item]:
-    """For what runs from right to left: left becomes right in a picture of that width; text stays readable."""
+    """Mirrors items in a picture of width `total`, for right-to-left languages; text stays readable."""
     return [_mirrored(item, total) for item in items]
 
 
@@ -162,11 +162,11 @@ def _at(item: Item, place: Callable[[float, float], Point]) -> Item:
     return replace(item, x=x, y=y)
 
 
-# ------------------------------------------------------------------------------------------------ what all have
+# ------------------------------------------------------------------------------------------------ frames and legends
 
 
 def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0, 0.0)) -> Drawing:
-    """A picture with its title above it, the legend and the caption below, and a margin around."""
+    """Adds the title above a picture, the legend and the caption below it, and a margin."""
     total = max(body.width, legend_size[0], 300.0)
     above = _lines(body.title, total, SIZE, INK, bold=True, lines=3)
     below = _lines(body.caption, total, SMALL, FAINT)
@@ -182,7 +182,7 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
 
 
 def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
-    """Several pictures as one: side by side where they fit on a page, else one under the other."""
+    """Combines several pictures: side by side where they fit on a page, else one below the other."""
     if len(drawings) == 1:
         return drawings[0]
     items: list[Item] = []
@@ -198,7 +198,7 @@ def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
 
 
 def scale() -> tuple[list[Item], Point]:
-    """The legend of a heat map, and its size."""
+    """Returns the legend of a heat map, and its size."""
     steps: list[Item] = [Box(16 + 12 * i, 0, 12, 12, on_scale(i / 10).hex) for i in range(11)]
     ends = [Label(0, 6, "0", size=SMALL, fill=FAINT), Label(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=FAINT)]
     return [*steps, *ends], (170.0, 14.0)

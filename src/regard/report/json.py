@@ -1,4 +1,4 @@
-"""Results as JSON that every parser reads: NaN and infinities are null, arrays are lists, text is valid Unicode.
+"""Strictly valid JSON: NaN and infinities become null, arrays become lists, text is valid Unicode.
 
 dumps(report.to_dict())               indented by two; a list of plain values is one line
 dumps(rounded(report.to_dict()))      every float to six decimals: smaller, and the same on every machine
@@ -39,7 +39,7 @@ def rounded(data: Any, decimals: int = DECIMALS) -> Any:
 
 
 def _plain(data: Any, number: Callable[[float], float] = float) -> Any:
-    """Values that JSON has; `number` is applied to finite floats."""
+    """Converts to JSON values; `number` is applied to finite floats."""
     if isinstance(data, np.ndarray | np.generic):
         return _plain(data.tolist(), number)
     if isinstance(data, dict):
@@ -47,14 +47,14 @@ def _plain(data: Any, number: Callable[[float], float] = float) -> Any:
     if isinstance(data, list | tuple):
         return [_plain(value, number) for value in data]
     if isinstance(data, str):
-        return data.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text
+        return data.encode("utf-8", "replace").decode("utf-8")  # replaces lone surrogates
     if isinstance(data, float):
         return number(data) if math.isfinite(data) else None
     return data
 
 
 def _written(data: Any, line: str) -> str:
-    """`line` is a newline and the indentation of `data`."""
+    """Serializes `data`; `line` is a newline and its indentation."""
     inner = line + "  "
     if isinstance(data, dict) and data:
         entries = (f"{json.dumps(str(key), ensure_ascii=False)}: {_written(data[key], inner)}" for key in data)

@@ -1,9 +1,9 @@
-"""One HTML page that needs nothing else: no network, no library, no font. A content security policy in it forbids them.
+"""A self-contained HTML page: a content security policy in it forbids network, libraries and fonts.
 
     page("Models compared", "\n".join([table.html(), picture(line_chart(…))]))
 
-The title is text and is escaped; the body is HTML, whose maker escapes what comes from outside (`Table.html`, `picture`
-and `said` do). Colours are CSS variables with values for light and for dark pages; a body uses these classes:
+The title is text and is escaped; the body is HTML, and the caller must escape untrusted text in it (`Table.html`,
+`picture` and `said` do). Colours are CSS variables with values for light and for dark pages; a body uses these classes:
 
     .quiet   less important text        td.n     a number             mark     a highlighted word
     .text    text of a corpus           .wide    may be wider than the page, and then scrolls
@@ -37,8 +37,8 @@ _STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
-    """A whole document; `style` and `script` are added to those that every page has (no script)."""
-    name = said(title)
+    """Returns a whole document; `style` is added to the style of every page, and `script` is its only script."""
+    name = escaped(title)
     scripts = f"<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -50,14 +50,14 @@ def page(title: str, body: str, style: str = "", script: str = "") -> str:
 
 
 def picture(drawing: Drawing) -> str:
-    """A drawing or chart as a part of a body."""
+    """Returns a drawing or chart as HTML for a body."""
     return f'<div class="wide">{svg(drawing, inline=True)}</div>'
 
 
-def said(text: str) -> str:
-    """Text from outside as HTML: escaped, control characters made visible.
+def escaped(text: str) -> str:
+    """Converts untrusted text to HTML: escaped, with control characters made visible.
 
-    >>> said("<b>\\x1b")
+    >>> escaped("<b>\\x1b")
     '&lt;b&gt;�'
     """
     return escape(printable(text))

@@ -1,12 +1,12 @@
-"""A drawing as an SVG or PNG file.
+"""Renders a drawing as an SVG or PNG file.
 
 In SVG, text stays text, shaped by the viewer, in any script. The same drawing gives the same bytes: decimals are fixed,
-and there is no time, no id and no script. Everything that comes from outside is escaped. Text from right to left has
-`direction` and `unicode-bidi`. In dark mode the background and letters change their colors, and nothing else does.
+and there is no time, no id and no script. Untrusted text is escaped. Right-to-left text has `direction` and
+`unicode-bidi`. In dark mode only the colors of the background and of text change.
 
-A PNG is the SVG rendered by resvg. Letters need a font: `font` names a file; without it the first of some usual
-families that this machine has is taken. Letters that this font lacks come from any other font of the machine; where
-none has a letter, an error says so. With the same fonts the same drawing gives the same bytes.
+A PNG is the SVG rendered by resvg. `font` names a font file; without it the first of some common families that is
+installed is used. Characters that this font lacks come from any other installed font; a character that no font has
+is an error. With the same fonts the same drawing gives the same bytes.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from regard.report.text import printable, runs_left
 
 FONTS = "system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif"
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
-BASELINE = 0.35  # em from half way up a letter down to its foot
+BASELINE = 0.35  # em from the vertical center of a letter down to its baseline
 
 
 def svg(drawing: Drawing, inline: bool = False, fonts: str = FONTS, directions: bool = True) -> str:
-    """The whole file, or what stands in an HTML page, where CSS may colour the paper (.paper) and the ink (.ink).
+    """Returns an SVG file, or an element for HTML, where CSS may colour the background (.paper) and text (.ink).
 
-    Browsers take an anchor from where a text begins, so with `directions` it turns around with the text. For renderers
-    that do not know `direction` the anchor stays, and Unicode's isolates say which way the text runs.
+    Browsers measure `text-anchor` from where a text begins, so with `directions` it is swapped for right-to-left text.
+    For renderers without `direction` the anchor stays, and Unicode isolates mark the direction.
     """
     wide, high = _number(drawing.width), _number(drawing.height)
-    named = _said(drawing.title) or "attention"
-    about = f"<desc>{_said(drawing.caption)}</desc>" if drawing.caption else ""
+    named = _escaped(drawing.title) or "attention"
+    about = f"<desc>{_escaped(drawing.caption)}</desc>" if drawing.caption else ""
     head = (
         f'<svg{"" if inline else NAMESPACE} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
         f'role="img" font-family="{fonts}">'
@@ -58,7 +58,7 @@ def _box(box: Box, _: bool) -> str:
 
 def _label(label: Label, directions: bool) -> str:
     left = runs_left(label.text)
-    text = _said(label.text) if directions or not left else f"\u2067{_said(label.text)}\u2069"
+    text = _escaped(label.text) if directions or not left else f"\u2067{_escaped(label.text)}\u2069"
     left = left and directions
     begins = {"left": "end" if left else "start", "middle": "middle", "right": "start" if left else "end"}
     style = f'text-anchor="{begins[label.anchor]}" font-size="{_number(label.size)}"'
@@ -71,13 +71,13 @@ def _label(label: Label, directions: bool) -> str:
         place = f'y="{_number(foot)}" transform="{turn}"'
     else:
         place = f'x="{_number(label.x)}" y="{_number(label.y + foot)}"'
-    title = f"<title>{_said(label.note)}</title>" if label.note else ""
+    title = f"<title>{_escaped(label.note)}</title>" if label.note else ""
     spaces = "" if label.text == " ".join(label.text.split()) else ' xml:space="preserve"'
     return f"<text {place} {style}{spaces}>{title}{text}</text>"
 
 
 def _tiles(tiles: Tiles, _: bool) -> str:
-    """One path for each colour, in units of cells: a sheet of many maps stays small."""
+    """Draws one path for each colour, in units of cells, so that a sheet of many maps stays small."""
     paths = []
     for level in sorted({level for row in tiles.levels for level in row}):
         steps = [
@@ -86,7 +86,7 @@ def _tiles(tiles: Tiles, _: bool) -> str:
         paths.append(f'<path fill="{on_scale(level / 10).hex}" d="{"".join(steps)}"/>')
     place = f"translate({_number(tiles.x)} {_number(tiles.y)})"
     zoom = f"scale({tiles.cell_width:.4f} {tiles.cell_height:.4f})"
-    title = f"<title>{_said(tiles.note)}</title>" if tiles.note else ""
+    title = f"<title>{_escaped(tiles.note)}</title>" if tiles.note else ""
     return f'<g transform="{place} {zoom}" shape-rendering="crispEdges">{title}{"".join(paths)}</g>'
 
 
@@ -121,21 +121,21 @@ def _dot(dot: Dot, _: bool) -> str:
     return _noted("circle", shape, dot.note)
 
 
-# The SVG of an item; with True, text from right to left has a direction.
+# The SVG writer of each item type; with True, right-to-left text has a direction.
 WRITERS: dict[type[Item], Callable[[Any, bool], str]] = {
     Box: _box, Label: _label, Tiles: _tiles, Curve: _curve, Line: _line, Dot: _dot,
 }  # fmt: skip
 
 
 def _noted(tag: str, attributes: str, note: str) -> str:
-    return f"<{tag} {attributes}><title>{_said(note)}</title></{tag}>" if note else f"<{tag} {attributes}/>"
+    return f"<{tag} {attributes}><title>{_escaped(note)}</title></{tag}>" if note else f"<{tag} {attributes}/>"
 
 
 def _opacity(value: float) -> str:
     return "" if value >= 1 else f' opacity="{value:.2f}"'
 
 
-def _said(text: str) -> str:
+def _escaped(text: str) -> str:
     return escape(printable(text))
 
 
@@ -148,10 +148,10 @@ def _number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-ZOOM = 2  # pixels of the picture for each of the drawing
-MAX_PIXELS = 16_000  # pixels of a side
+ZOOM = 2  # pixels of the PNG per pixel of the drawing
+MAX_PIXELS = 16_000  # maximum length of a side
 USUAL = ("DejaVu Sans", "Noto Sans", "Liberation Sans", "Arial", "Helvetica", "Segoe UI", "Roboto", "FreeSans")
-PLAIN = {"←": "<-", "→": "->", "“": '"', "”": '"', "▁": "_", "−": "-"}  # our own signs, where no font has them
+PLAIN = {"←": "<-", "→": "->", "“": '"', "”": '"', "▁": "_", "−": "-"}  # fallbacks for our own symbols
 IN_NO_FONT = "\U0010ffff"
 
 
@@ -190,7 +190,7 @@ def _drawable(text: str, family: str, font: Path | None) -> str:
 
 @lru_cache(maxsize=4096)
 def _lacks(character: str, family: str, font: Path | None) -> bool:
-    """Whether it would be drawn as the sign for what a font does not have."""
+    """Whether the character would be drawn as the font's missing-glyph sign."""
     if character.isspace() or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return False
     return _letter(character, family, font) == _letter(IN_NO_FONT, family, font)
@@ -203,7 +203,7 @@ def _letter(character: str, family: str, font: Path | None) -> bytes:
 
 @lru_cache(maxsize=16)
 def _family(font: Path | None) -> str:
-    """The name by which the renderer knows a font."""
+    """Returns the family name under which the renderer finds a font."""
     for family in _names(font) if font is not None else USUAL:
         if _letter("a", family, font) != _letter(" ", family, font):
             return family
@@ -216,7 +216,7 @@ def _family(font: Path | None) -> str:
 
 
 def _names(font: Path) -> Iterator[str]:
-    """The family names in a font file: records 16 and 1 of its table "name", of the first font in a collection."""
+    """Yields the family names in a font file: records 16 and 1 of its "name" table (the first font of a collection)."""
     try:
         data = font.read_bytes()
         start = struct.unpack_from(">I", data, 12)[0] if data[:4] == b"ttcf" else 0

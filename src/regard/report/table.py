@@ -1,13 +1,13 @@
-"""A table: rows of cells under a header, as terminal text, as Markdown and as HTML.
+"""Tables with a header, written as terminal text, Markdown or HTML.
 
     table = Table(["model", "BLEU"], [["rnn", "20.13"], ["transformer", "27.30"]])
-    table.text()          one string, columns under each other; wide scripts line up
+    table.text()          one string with aligned columns, also for wide scripts
     table.text(80)        the same in at most 80 cells: long cells are broken into lines
     table.markdown()      | model | BLEU | …
     table.html()          <table>…, every cell escaped
-    table.rich()          to be printed by rich among other things
+    table.rich()          a renderable of rich
 
-Columns in `left` hold words and start at the left; the others hold numbers and end at the right. A cell is text; one
+Columns in `left` hold words and are left-aligned; the others hold numbers and are right-aligned. A cell is text; a cell
 that is HTML already is a `Markup`, which `html()` does not escape (do not use it for the other forms).
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import rich.table
 
 GAP = 2  # cells between columns
-ANY_WIDTH = 100_000  # cells; no cell is broken
+ANY_WIDTH = 100_000  # terminal cells; no line is wrapped
 
 
 class Markup(str):
-    """HTML that is written as it is. Whoever makes one has escaped what came from outside."""
+    """HTML that is written unchanged. The caller must have escaped untrusted text in it."""
 
 
 @dataclass(frozen=True)

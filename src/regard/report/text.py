@@ -1,9 +1,9 @@
-"""How wide text is, how it is cut, and which way it runs, without a font: viewers of a picture use their own fonts.
+"""Measures and cuts text and finds its direction, without a font: viewers of a picture use their own fonts.
 
-    em   the size of the letters; a width of 0.6 is 0.6 times that
+    em   the font size; a width of 0.6 is 0.6 times that
 
-Widths are by class of character and rather too large than too small (compared with DejaVu Sans, one of the widest, in
-a browser), so that labels do not overlap in any usual font.
+Widths are estimated upper bounds by character class (compared with DejaVu Sans, one of the widest, in a browser), so
+that labels do not overlap in any usual font.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ ELLIPSIS = "…"
 
 _NARROW = frozenset("ijltI.,:;'’‘|!fr()[] ·-")
 _BROAD = frozenset("mwMW@%—œŒæÆ…")
-_LETTERS = {"Lu": 0.8, "Lt": 0.95, "Ll": 0.66, "Nd": 0.66}  # of Latin and Hebrew
+_LETTERS = {"Lu": 0.8, "Lt": 0.95, "Ll": 0.66, "Nd": 0.66}  # widths of Latin and Hebrew
 _SLENDER = ("LATIN", "DIGIT", "HEBREW")
 
 
 def printable(text: str) -> str:
-    """Control characters, lone surrogates and direction marks are replaced by a visible sign.
+    """Replaces control characters, lone surrogates and direction marks by a visible sign.
 
     >>> printable("a\\x1b[2J\\u202eb")
     'a�[2J�b'
@@ -30,12 +30,12 @@ def printable(text: str) -> str:
 
 
 def _acts(character: str) -> bool:
-    joins = character in "\u200c\u200d"  # inside Persian, Indic and emoji
+    joins = character in "\u200c\u200d"  # used within Persian, Indic and emoji
     return not joins and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def letters_of(word: str) -> list[str]:
-    """What a reader sees as one letter each: accents, joiners and what they join stay together.
+    """Splits a word into what a reader sees as letters: accents, joiners and what they join stay together.
 
     >>> letters_of("e\u0301te\u0301") == ["e\u0301", "t", "e\u0301"]
     True
@@ -56,7 +56,7 @@ def _extends(character: str) -> bool:
 
 
 def width(text: str) -> float:
-    """The width of a line in em, at most.
+    """Returns an upper bound of the width of a line in em.
 
     >>> round(width("chat"), 2), round(width("猫"), 2)
     (2.4, 1.05)
@@ -74,19 +74,19 @@ def _width(character: str) -> float:
     if character in _NARROW:
         return 0.42
     if unicodedata.east_asian_width(character) in "WF":
-        return 1.4 if category in ("So", "Sk") else 1.05  # emoji are wider than their line is high
+        return 1.4 if category in ("So", "Sk") else 1.05  # emoji are wider than the line height
     name = unicodedata.name(character, "")
     if name.startswith(("CYRILLIC", "GREEK")):
         return 1.1 if category == "Lu" else 0.95
     if name.startswith("ARABIC"):
-        return 1.25 if character in "سشصض" else 0.95  # alone; joined most are half as broad
+        return 1.25 if character in "سشصض" else 0.95  # isolated forms; joined, most are half as wide
     if name.startswith(_SLENDER) or character.isascii():
         return _LETTERS.get(category, 0.88)
-    return 1.25  # Indic and the others: some letters are broad, most are not
+    return 1.25  # Indic and others: some letters are wide, most are not
 
 
 def cut(text: str, most: float) -> str:
-    """At most so many em of a text, the rest an ellipsis.
+    """Cuts a text to at most `most` em; a cut is shown by an ellipsis.
 
     >>> cut("antidisestablishmentarianism", 5)
     'antidis…'
@@ -103,7 +103,7 @@ def cut(text: str, most: float) -> str:
 
 
 def wrap(text: str, most: float, lines: int | None = None) -> list[str]:
-    """Lines of at most so many em, broken at spaces, else between letters; the last of `lines` is cut.
+    """Wraps a text to lines of at most `most` em, at spaces, else between letters; the last of `lines` is cut.
 
     >>> wrap("layer 2 · head 1 · predicting", 9)
     ['layer 2 · head 1', '· predicting']

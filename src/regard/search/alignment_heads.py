@@ -1,10 +1,10 @@
-"""Which cross-attention heads give a model's word alignment: the weight of each source token at each step.
+"""The cross-attention heads that give a model's word alignment: the weight of each source token at each step.
 
     N rows   B sentences   H heads   T target   S source
 
 A card may name one measured view (`attention_view`, chosen by `explain/alignment.py`). It is used if its row is
-*predicting*: search needs the alignment of the token that is about to be predicted. Otherwise it is the mean of heads
-of a default layer; for an ensemble, the mean over its members.
+*predicting*: search needs the alignment of the token that is about to be predicted. Otherwise the heads of a default
+layer are averaged; for an ensemble, also over its members.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 def default_layer(layers: int, last_layer_aligns: bool = False) -> int:
-    """The last layer but one: in deep Transformers it aligns better than the last. Where the model says
-    `last_layer_aligns`, or has at most two layers, the last."""
+    """Returns the second to last layer, which aligns better than the last in deep Transformers. For a model with
+    `last_layer_aligns`, or with at most two layers, returns the last."""
     return layers - 2 if layers > 2 and not last_layer_aligns else layers - 1
 
 
 @dataclass(frozen=True)
 class AlignmentHeads:
     """Attention maps to average, each (layer, head), or (layer, None) for the mean of a layer's heads. Empty, and
-    false, for a model without cross-attention."""
+    falsy, for a model without cross-attention."""
 
     maps: tuple[tuple[int, int | None], ...]
 
@@ -41,18 +41,18 @@ class AlignmentHeads:
         return bool(self.maps)
 
     def average(self, layers: Sequence[Tensor]) -> Tensor:
-        """Layers (B, H, T, S) of a teacher-forced pass → (B, T, S), or (N, H, S) of a step → (N, S)."""
+        """Averages layers (B, H, T, S) of a teacher-forced pass → (B, T, S), or (N, H, S) of a step → (N, S)."""
         chosen = [layers[i].mean(dim=1) if head is None else layers[i][:, head] for i, head in self.maps]
         return reduce(add, chosen) / len(chosen)
 
 
 def alignment_heads_of(model: Model, card: Mapping[str, Any]) -> AlignmentHeads:
-    """The heads of one model: those its card names, or the default."""
+    """Returns the alignment heads of one model: those its card names, or the default."""
     return heads_by_card(cross_layers(model), card, model.last_layer_aligns)
 
 
 def heads_by_card(layers: int, card: Mapping[str, Any], last_layer_aligns: bool = False) -> AlignmentHeads:
-    """The same of a model with so many cross-attention layers, which need not be loaded."""
+    """Like `alignment_heads_of`, for a model of `layers` cross-attention layers, which need not be loaded."""
     view = card.get("attention_view")
     if layers and view and view["row"] == "predicting":
         return AlignmentHeads(((view["layer"], view["head"]),))
@@ -60,7 +60,7 @@ def heads_by_card(layers: int, card: Mapping[str, Any], last_layer_aligns: bool 
 
 
 def ensemble_alignment_heads(models: Sequence[Model]) -> AlignmentHeads:
-    """The default heads of each member. An ensemble's layers are its members' layers, one member after the other."""
+    """Returns the default heads of each member; an ensemble's layers are those of its members, in order."""
     counts = [cross_layers(model) for model in models]
     offsets = [sum(counts[:i]) for i in range(len(counts))]
     members = [member for member in zip(models, counts, offsets, strict=True) if member[1]]
@@ -70,7 +70,7 @@ def ensemble_alignment_heads(models: Sequence[Model]) -> AlignmentHeads:
 
 
 def cross_layers(model: Model) -> int:
-    """The number of cross-attention layers, counted on an empty sentence."""
+    """Counts the cross-attention layers by running the model on an empty sentence."""
     import torch
 
     from regard.batch import flat_batch
@@ -81,7 +81,7 @@ def cross_layers(model: Model) -> int:
 
 @dataclass(frozen=True)
 class AlignmentView:
-    """Which attention maps are averaged, and what their rows mean. False where a model has none."""
+    """The attention maps to average, and the meaning of their rows. Falsy for a model without attention."""
 
     heads: AlignmentHeads
     row: RowMeaning = "predicting"
@@ -91,7 +91,7 @@ class AlignmentView:
 
 
 def alignment_view(bundle: Bundle, default: AlignmentHeads) -> AlignmentView:
-    """The view that the bundle's card names, else the default heads."""
+    """Returns the view that the bundle's card names, else the default heads."""
     stored = bundle.known_card.attention_view
     if stored is None or not default:
         return AlignmentView(default)

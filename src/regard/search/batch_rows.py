@@ -1,8 +1,8 @@
-"""What every search does when sentences leave and enter: their part of the fields that all searches have.
+"""Shared search fields: how every search removes finished sentences from its tensors and adds new ones.
 
     B sentences   b rows of each   N = B × b rows
 
-A search adds what is its own: `replace(self, **kept(self, sentences), total=…)`.
+A search adds its own fields: `replace(self, **kept(self, sentences), total=…)`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEMO = FieldAxis("sentence", 0, grows=2)
 
 
 class HasMemo(Protocol):
-    """What a variant remembers of each row."""
+    """A search with a memo: tensors that a variant keeps for each row."""
 
     width: int
     memo: dict[str, Tensor]  # (B, b, …)
@@ -60,7 +60,7 @@ class TensorSearch(Protocol):
 
 
 def kept(search: TensorSearch, sentences: Tensor) -> SharedSearchFields:
-    """Of the given sentences (M,), in this order."""
+    """Returns the shared fields of the given sentences (M,), in this order."""
     return {
         "step": search.step[sentences],
         "limit": search.limit[sentences],
@@ -74,7 +74,7 @@ def kept(search: TensorSearch, sentences: Tensor) -> SharedSearchFields:
 
 
 def concatenated(mine: TensorSearch, theirs: TensorSearch) -> SharedSearchFields:
-    """Of the sentences of both, the first one's first."""
+    """Returns the shared fields of both searches, first the sentences of `mine`, then those of `theirs`."""
     return {
         "step": torch.cat([mine.step, theirs.step]),
         "limit": torch.cat([mine.limit, theirs.limit]),
@@ -88,7 +88,7 @@ def concatenated(mine: TensorSearch, theirs: TensorSearch) -> SharedSearchFields
 
 
 def concatenated_memos(mine: HasMemo, theirs: HasMemo) -> dict[str, Tensor]:
-    """Zeros where one of them has not begun."""
+    """Concatenates the memos of two searches; an entry that one of them does not have yet is filled with zeros."""
     found = {}
     for name in {**mine.memo, **theirs.memo}:
         like = mine.memo.get(name, theirs.memo.get(name))
@@ -100,19 +100,19 @@ def concatenated_memos(mine: HasMemo, theirs: HasMemo) -> dict[str, Tensor]:
     return found
 
 
-LENGTH_RATIO, EXTRA_LENGTH = 2.0, 20  # tokens of a translation for each of its source, and beyond
+LENGTH_RATIO, EXTRA_LENGTH = 2.0, 20  # tokens of a translation per source token, and in addition
 NO_TOKEN = -1  # after the end of a prefix
 
 
 class SearchItem(NamedTuple):
-    place: int  # among the requests
+    place: int  # index among the requests
     request: SearchRequest
-    limit: int  # tokens that may be said, EOS counted
+    limit: int  # maximal number of output tokens, EOS counted
 
 
 def length_limit(request: SearchRequest, most: int | None = None, options: SearchOptions | None = None) -> int:
-    """The most tokens of a translation. It depends on its own source alone, on what a constraint needs in addition, on
-    how it must begin and how long it must be, and on how many positions the model has (`most`): BOS takes the first.
+    """Returns the maximal number of tokens of a translation. It depends only on the sentence's own source, constraint
+    and prefix, on the length options, and on the model's number of positions (`most`), of which BOS takes the first.
 
     >>> length_limit(SearchRequest((5, 6, 7))), length_limit(SearchRequest((5, 6, 7)), most=16)
     (28, 15)
@@ -123,8 +123,7 @@ def length_limit(request: SearchRequest, most: int | None = None, options: Searc
     for name, tokens in (("prefix", len(request.prefix)), ("min_length", least)):
         if most is not None and tokens >= most - 1:
             raise InputError(
-                f"{name} must leave room for an end: this model says at most {most - 2} tokens, but it is of {tokens}; "
-                "give less"
+                f"{name} must leave room for EOS: this model generates at most {most - 2} tokens, not {tokens}"
             )
     if longest is not None:
         limit = longest + 1
@@ -137,7 +136,7 @@ def length_limit(request: SearchRequest, most: int | None = None, options: Searc
 
 
 def padded_prefixes(prefixes: Sequence[Sequence[int]], device: torch.device) -> Tensor | None:
-    """(B, P), or None where no sentence has one"""
+    """Returns the prefixes as (B, P), padded with NO_TOKEN, or None if no sentence has one."""
     if not any(prefixes):
         return None
     longest = max(map(len, prefixes))
@@ -145,7 +144,7 @@ def padded_prefixes(prefixes: Sequence[Sequence[int]], device: torch.device) -> 
 
 
 def joined_prefixes(mine: Tensor | None, theirs: Tensor | None, own: int, other: int) -> Tensor | None:
-    """Those of `own` and `other` sentences."""
+    """Concatenates the prefixes of `own` and `other` sentences."""
     like = mine if mine is not None else theirs
     if like is None:
         return None
@@ -157,6 +156,6 @@ def joined_prefixes(mine: Tensor | None, theirs: Tensor | None, own: int, other:
 
 
 def prefix_tokens_at(prefix: Tensor, step: Tensor) -> Tensor:
-    """What each sentence must say at its step (B,); NO_TOKEN after its prefix."""
+    """Returns the token that each sentence must generate at its step (B,); NO_TOKEN after its prefix."""
     last = prefix.shape[1] - 1
     return prefix.gather(1, step.clamp(max=last)[:, None])[:, 0].masked_fill(step > last, NO_TOKEN)

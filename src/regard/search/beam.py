@@ -3,14 +3,14 @@
     B sentences   b beam   N = B × b rows   V vocabulary   k = 2b continuations of a sentence that are considered
 
 Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et
-al. 2016), EOS counted. At each step the k best continuations are taken in order until b of them go on; those that end
-before are finished, and the b best of all finished ones are kept. A sentence is done when it has b finished
+al. 2016), EOS counted. At each step the k best continuations are taken in order until b of them continue; those that
+end before that are finished, and the b best of all finished ones are kept. A sentence is done when it has b finished
 hypotheses and no live one, at its present length, ranks above the worst of them, or when its own length limit is
 reached: then its live rows are cut off, if none has ended. With b = 1 it is done when the best token is EOS: greedy
 search (the notes' algorithm 3.1).
 
-Everything is a tensor over sentences, and none of them sees another. A sentence that is done stays as it is until it is
-taken out. `Strategy` holds what a variant of the search may replace; each part is a pure function.
+Everything is a tensor over sentences, which do not influence each other. A finished sentence does not change until it
+is removed. `Strategy` holds the functions that a variant of the search may replace; each is a pure function.
 """
 
 from __future__ import annotations
@@ -35,67 +35,67 @@ from regard.search.search_trace import TracedRow, TraceRecorder
 class Best(NamedTuple):
     """Continuations of each row, best first."""
 
-    score: Tensor  # (N, k) what is added to the row's total
+    score: Tensor  # (N, k) added to the row's total
     token: Tensor  # (N, k)
-    log_prob: Tensor  # (N, k) the model's own
+    log_prob: Tensor  # (N, k) of the model, before any adjustment
 
 
 class Candidates(NamedTuple):
     """Continuations of each sentence, best first."""
 
-    total: Tensor  # (B, k) −∞: there are no more
-    row: Tensor  # (B, k) of the sentence, 0 … b−1
+    total: Tensor  # (B, k) −∞ where there are no more
+    row: Tensor  # (B, k) index within the sentence, 0 … b−1
     token: Tensor  # (B, k)
     log_prob: Tensor  # (B, k)
 
 
 class Rows(Protocol):
-    """What `Adjust` may know of a search, of beam search and of sampling."""
+    """The part of a beam search or of sampling that `Adjust` may use."""
 
     width: int  # rows of a sentence
-    memo: dict[str, Tensor]  # (B, b, …) what a variant remembers of each row; it moves along with rows and sentences
+    memo: dict[str, Tensor]  # (B, b, …) a variant's data of each row; reordered with rows and sentences
 
     @property
-    def step(self) -> Tensor: ...  # (B,) tokens that are said
+    def step(self) -> Tensor: ...  # (B,) tokens generated so far
 
     @property
-    def limit(self) -> Tensor: ...  # (B,) that may be said
+    def limit(self) -> Tensor: ...  # (B,) maximal number of tokens
 
     @property
-    def token(self) -> Tensor: ...  # (N,) what each row said last
+    def token(self) -> Tensor: ...  # (N,) the last token of each row
 
     @property
     def done(self) -> Tensor: ...  # (B,)
 
 
 class RankedRows(Rows, Protocol):
-    """What `Rank` and `Reach` may know of a beam search."""
+    """The part of a beam search that `Rank` and `Reach` may use."""
 
     def penalty(self, length: Tensor) -> Tensor:
         """lp of each length, (B,)"""
         ...
 
 
-# What a variant may replace. They are called before the choice of a step.
+# The functions that a variant may replace. They are called before the candidates of a step are chosen.
 Remember = Callable[
     [Sequence[SearchItem], int, torch.device], dict[str, Tensor]
-]  # goals, rows of each → the first memo
-Adjust = Callable[[Tensor, Rows, Step], Tensor]  # (N, V) log-probabilities → (N, V) what is ranked and summed
+]  # items, rows of each → the initial memo
+Adjust = Callable[[Tensor, Rows, Step], Tensor]  # (N, V) log-probabilities → (N, V) scores to rank and sum
 Pick = Callable[[Best, "Beams"], Candidates]  # the candidates of each sentence
 Rank = Callable[
     [Tensor, Tensor, Tensor, RankedRows], Tensor
 ]  # totals (B, n), lengths (B,), rows (B, n) → scores (B, n)
 Reach = Callable[
     [Tensor, Tensor, RankedRows], Tensor
-]  # best live total (B,), length (B,) → what it can still reach (B,)
+]  # best live total (B,), length (B,) → the best score it can still reach (B,)
 
 
 def pick_best(best: Best, beams: Beams) -> Candidates:
-    """The k best of a sentence's rows together."""
+    """Picks the k best continuations over all rows of each sentence."""
     wide = best.score.shape[1]
     totals = (beams.total[:, :, None] + best.score.view(*beams.total.shape, wide)).flatten(1)  # (B, b·k)
     total, index = totals.topk(min(2 * beams.width, totals.shape[1]), dim=1) if beams.width > 1 else (totals, None)
-    if index is None:  # one row, of which the best continuation
+    if index is None:  # a single row with its best continuation
         return Candidates(total, torch.zeros_like(best.token), best.token, best.log_prob)
     token, log_prob = (part.view(totals.shape).gather(1, index) for part in (best.token, best.log_prob))
     return Candidates(total, index // wide, token, log_prob)
@@ -107,7 +107,7 @@ def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: RankedRows
 
 
 def length_penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
-    """lp of each length from 0 to `steps`.
+    """Returns lp of each length from 0 to `steps`.
 
     >>> length_penalty_table(1.0, 2, torch.device("cpu")).mul(6).tolist()
     [5.0, 6.0, 7.0]
@@ -117,13 +117,13 @@ def length_penalty_table(alpha: float, steps: int, device: torch.device) -> Tens
 
 
 def reachable_now(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
-    """A live hypothesis counts as much as if it were complete."""
+    """Scores a live hypothesis as if it were complete."""
     return total / beams.penalty(length)
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """What makes a variant of beam search. `alpha` is of the length penalty."""
+    """The replaceable parts of beam search. `alpha` is the exponent of the length penalty."""
 
     alpha: float = 0.6
     adjust: tuple[Adjust, ...] = ()
@@ -131,27 +131,27 @@ class Strategy:
     rank: Rank = rank_by_length
     reach: Reach = reachable_now
     remember: Remember | None = None
-    spread: int = 1  # times as many continuations of a row are considered
-    trace: bool = False  # whether steps must bring attention
+    spread: int = 1  # factor on the number of continuations considered per row
+    trace: bool = False  # whether model steps must return attention
 
 
 @dataclass
 class Beams:
-    """The search of B sentences: their live rows and finished hypotheses."""
+    """The search state of B sentences: their live rows and finished hypotheses."""
 
     strategy: Strategy
     width: int  # b
-    step: Tensor  # (B,) tokens that are said
-    limit: Tensor  # (B,) that may be said
+    step: Tensor  # (B,) tokens generated so far
+    limit: Tensor  # (B,) maximal number of tokens
     prefix: Tensor | None  # (B, P) how each translation begins, then NO_TOKEN
-    token: Tensor  # (N,) what each row said last
-    total: Tensor  # (B, b) of each row, float64; −∞: there is no such row
+    token: Tensor  # (N,) the last token of each row
+    total: Tensor  # (B, b) of each row, float64; −∞ for an unused row
     history: History
     ends: Ends
     done: Tensor  # (B,)
-    nbest: int  # hypotheses that are wanted
-    penalties: Tensor  # (L,) lp of each length; torch's own power would round differently in batches of other sizes
-    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, b, …) of a variant; moves along with rows and sentences
+    nbest: int  # hypotheses to return
+    penalties: Tensor  # (L,) lp of each length; torch's pow rounds differently for other batch sizes
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, b, …) of a variant; reordered with rows
     watch: TraceRecorder | None = None
 
     @classmethod
@@ -160,7 +160,7 @@ class Beams:
     ) -> Beams:
         size, limits, prefixes = len(items), [item.limit for item in items], [item.request.prefix for item in items]
         total = torch.full((size, width), -math.inf, dtype=torch.float64, device=device)
-        total[:, 0] = 0.0  # all rows are alike at first, so that one of them counts
+        total[:, 0] = 0.0  # all rows are equal at first, so only one of them counts
         none = torch.zeros(size, width, dtype=torch.long, device=device)
         return cls(
             strategy,
@@ -181,7 +181,8 @@ class Beams:
     # ── one step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def advance(self, step: Step) -> Tensor | None:
-        """Read what the model says of every row; return the row (N,) that each one continues, None if they stay."""
+        """Processes the model's output for each row; returns the row (N,) that each one continues, None if
+        unchanged."""
         best = forced(self._best(step), step, self)
         found = self.strategy.pick(best, self)
         real = found.total > -math.inf
@@ -216,13 +217,13 @@ class Beams:
         return Best(score, token, log_probs.gather(1, token))
 
     def _finish(self, found: Candidates, ended: Tensor, length: Tensor, broken: Tensor) -> Tensor:
-        """Those that ended enter the table of the best finished ones; returns which of them did, (B, k)."""
+        """Adds ended hypotheses to the table of the b best finished ones; returns which of them entered it, (B, k)."""
         ends, strategy = self.ends, self.strategy
         score = strategy.rank(found.total, length, found.row, self).masked_fill(~ended, -math.inf)
         before = self.step[:, None].expand_as(found.row)
         finished = ended
         if self.width == 1:
-            score, said, row, log_prob = (
+            score, generated, row, log_prob = (
                 torch.where(ended, a, b)
                 for a, b in (
                     (score, ends.score),
@@ -237,20 +238,20 @@ class Beams:
             if self.watch is not None:
                 places = torch.arange(self.width, self.width + ended.shape[1], device=index.device)
                 finished = ended & (index[:, :, None] == places).any(1)
-            said, row, log_prob = (
+            generated, row, log_prob = (
                 torch.cat(pair, dim=1).gather(1, index)
                 for pair in ((ends.length, before), (ends.row, found.row), (ends.log_prob, found.log_prob))
             )
-        self.ends = Ends(score, said, row, log_prob, ends.broken | (broken & ~self.done))
+        self.ends = Ends(score, generated, row, log_prob, ends.broken | (broken & ~self.done))
         return finished
 
     def _extend_rows(self, found: Candidates, going_on: Tensor) -> Tensor:
-        """The first b of those that go on are the new rows; returns the old row behind each, (B, b)."""
+        """Makes the first b continuing candidates the new rows; returns the old row that each extends, (B, b)."""
         if self.width == 1:
             parent, token, log_prob, total = found.row, found.token, found.log_prob, found.total
         else:
             order = (~going_on).to(torch.int8).argsort(dim=1, stable=True)[:, : self.width]
-            order = torch.nn.functional.pad(order, (0, self.width - order.shape[1]))  # a vocabulary below b
+            order = torch.nn.functional.pad(order, (0, self.width - order.shape[1]))  # for a vocabulary smaller than b
             parent, token, log_prob, total = (
                 part.gather(1, order) for part in (found.row, found.token, found.log_prob, found.total)
             )
@@ -263,7 +264,7 @@ class Beams:
         self.token = token.flatten()
         if self.memo and self.width > 1:
             here = torch.arange(self.width, device=parent.device)
-            before = torch.where(self.done[:, None], here, parent)  # what is done stays as it is
+            before = torch.where(self.done[:, None], here, parent)  # finished sentences do not change
             self.memo = {name: _rows(value, before) for name, value in self.memo.items()}
         return parent
 
@@ -284,13 +285,12 @@ class Beams:
         self.done = done
 
     def _is_settled(self, best_live: Tensor) -> Tensor:
-        """Where nothing can change the hypotheses that are wanted any more: the best live one, if all its further
-        tokens were certain and it became as long as it may, would not rank above them. This saves steps, nothing
-        else."""
+        """Whether the `nbest` finished hypotheses of each sentence are final: the best live one would not rank above
+        them even if all its further tokens were certain and it reached its length limit. This only saves steps."""
         wanted = self.ends.score[:, min(self.nbest, self.width) - 1]
         return (wanted > -math.inf) & (best_live / self.penalty(self.limit) <= wanted)
 
-    # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
+    # ── adding and removing sentences ───────────────────────────────────────────────────────────────────────────────
 
     def keep(self, sentences: Tensor) -> Beams:
         return replace(self, **kept(self, sentences), total=self.total[sentences])
@@ -300,7 +300,7 @@ class Beams:
         return replace(self, **concatenated(self, other), total=total, penalties=penalties)
 
     def results(self) -> list[list[Hypothesis]]:
-        """What was found for each sentence, best first; of one that has no finished hypothesis, its live rows."""
+        """Returns the hypotheses of each sentence, best first; for a sentence without finished ones, its live rows."""
         ends, row = self.ends, torch.arange(self.width, device=self.total.device).expand_as(self.total)
         score = self.strategy.rank(self.total, self.step, row, self)
         score, order = score.sort(dim=1, descending=True, stable=True)
@@ -317,7 +317,7 @@ class Beams:
 
 
 def forced(best: Best, step: Step, beams: Beams) -> Best:
-    """The same where a sentence is beyond its prefix; before, the prefix's token alone, with the model's score."""
+    """Allows only the prefix's token, with the model's score, while a sentence is inside its prefix."""
     if beams.prefix is None:
         return best
     due = prefix_tokens_at(beams.prefix, beams.step).repeat_interleave(beams.width)  # (N,)
@@ -332,6 +332,6 @@ def forced(best: Best, step: Step, beams: Beams) -> Best:
 
 
 def _rows(value: Tensor, parent: Tensor) -> Tensor:
-    """(B, b, …) with the rows `parent` (B, b) of each sentence."""
+    """Gathers the rows `parent` (B, b) of each sentence of a tensor (B, b, …)."""
     index = parent.view(*parent.shape, *[1] * (value.dim() - 2)).expand(*parent.shape, *value.shape[2:])
     return value.gather(1, index)

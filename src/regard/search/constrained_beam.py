@@ -1,10 +1,10 @@
-"""Beam search under constraints (`constraints.py`), where each hypothesis has its own.
+"""Beam search under constraints (`constraints.py`), with a constraint for each hypothesis.
 
-The rows of a sentence are shared over banks of hypotheses that have said equally much of what must be said (dynamic
-beam allocation, Post & Vilar 2018), tokens that are wanted are considered however improbable they are, and the length
-limit grows by what must be said. A hypothesis that ended has met its constraint; one that could not is cut off at the
-limit. Otherwise it is the search of `beam.py`. Constraints are asked row by row, so this is in Python, for these
-sentences alone.
+The rows of a sentence are divided among banks of hypotheses that have generated equally many of the required tokens
+(dynamic beam allocation, Post & Vilar 2018), wanted tokens are considered however improbable they are, and the length
+limit grows by the number of required tokens. A hypothesis that ended has met its constraint; one that could not is cut
+off at the limit. Otherwise it is the search of `beam.py`. Constraints are evaluated row by row in Python, for these
+sentences only.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from regard.search.strategy import reachable_at_limit
 
 
 def constrained_width(beam: int, constraint: Constraint) -> int:
-    """Rows of a constrained sentence: more than `beam`, because hypotheses that have said more and less of what must
-    be said are kept side by side; a beam of 1 could not wait with a phrase. At most three times as many."""
+    """Returns the rows of a constrained sentence: more than `beam`, at most three times as many, because hypotheses
+    that have met more and less of the constraint are kept side by side; a beam of 1 could not postpone a phrase."""
     return beam * min(3, 1 + -(-constraint.needs // beam))
 
 
 @dataclass
 class ConstrainedBeam:
-    """One sentence's search: its live rows' histories and constraints, and its finished hypotheses."""
+    """The search of one sentence: the histories and constraints of its live rows, and its finished hypotheses."""
 
     item: SearchItem
     width: int  # live rows
-    keep: int  # finished hypotheses
+    keep: int  # finished hypotheses to keep
     strategy: Strategy
     rules: list[Constraint]  # of each live row
     limit: int
     record: SearchTrace | None = None
     ids: list[tuple[int, ...]] = field(default_factory=lambda: [()])
-    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])  # the model's own
-    sums: list[float] = field(default_factory=lambda: [0.0])  # of what is ranked
+    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])  # of the model
+    sums: list[float] = field(default_factory=lambda: [0.0])  # of the adjusted scores
     finished: list[Hypothesis] = field(default_factory=list)
     done: bool = False
 
     def score(self, total: float, length: int) -> float:
-        """What a hypothesis is ranked by, but for what it has covered of the source."""
+        """Returns the score of a hypothesis, without the coverage penalty."""
         return total / length_penalty(length, self.strategy.alpha)
 
     def totals(self) -> list[float]:
@@ -69,14 +69,14 @@ class ConstrainedBeam:
         return "outranked" if outranked else "finished"
 
     def forced(self) -> int | None:
-        """The prefix's token, while there is one."""
-        said, prefix = len(self.ids[0]), self.item.request.prefix
-        return prefix[said] if said < len(prefix) else None
+        """Returns the next token of the prefix, None after its end."""
+        generated, prefix = len(self.ids[0]), self.item.request.prefix
+        return prefix[generated] if generated < len(prefix) else None
 
     def advance(self, candidates: list[Continuation], own: Tensor, covered: list[float]) -> list[int]:
-        """Take continuations best first; return the old row behind each new one. `own` (b, V) has the model's
+        """Takes continuations best first; returns the old row that each new one extends. `own` (b, V) has the model's
         log-probabilities, `covered` the coverage penalty of each row."""
-        if not candidates:  # nothing is permitted, so the constraint cannot be met: the rows are cut off here
+        if not candidates:  # no token is permitted: the constraint cannot be met, so the rows are cut off
             self.limit = len(self.ids[0])
             return []
         ids, log_probs, sums, parents = [], [], [], []
@@ -113,7 +113,7 @@ class ConstrainedBeam:
         return rows
 
     def joined(self, best: list[Continuation], asked: Sequence[Sequence[tuple[int, float]]]) -> list[Continuation]:
-        """The best continuations together with what the constraint of each row asks for, best first."""
+        """Merges the best continuations with those that each row's constraint wants, best first."""
         every = {(row, token): log_prob for row, token, log_prob in best}
         every |= {(row, token): log_prob for row, some in enumerate(asked) for token, log_prob in some}
         ordered = sorted(every.items(), key=lambda item: -self.sums[item[0][0]] - item[1])
@@ -126,12 +126,12 @@ class ConstrainedBeam:
             self.record.ending = ending
 
     def _ending(self) -> Ending | None:
-        """Why the sentence is done, or None while it goes on."""
+        """Returns why the sentence is done, or None if it is not."""
         length = len(self.ids[0]) if self.ids else 0
         if not self.ids:
             return "all ended"
         if length >= self.limit:
-            if not self.finished:  # those that said most are cut off
+            if not self.finished:  # cut off those that need the fewest further tokens
                 least = min(rule.needs for rule in self.rules)
                 for ids, log_probs, total, rule in zip(self.ids, self.log_probs, self.sums, self.rules, strict=True):
                     if rule.needs == least:
@@ -143,7 +143,7 @@ class ConstrainedBeam:
 
 @dataclass
 class ConstrainedBeams:
-    """The searches of B sentences of equally many rows."""
+    """The searches of B sentences with the same number of rows."""
 
     width: int
     nbest: int
@@ -182,7 +182,7 @@ class ConstrainedBeams:
 
     def advance(self, step: Step) -> Tensor:
         log_probs = step.log_probs
-        log_probs[:, :EOS] = -math.inf  # PAD and BOS are never said
+        log_probs[:, :EOS] = -math.inf  # PAD and BOS are never generated
         scores = log_probs
         for adjust in self.strategy.adjust:
             scores = adjust(scores, self, step)
@@ -194,14 +194,14 @@ class ConstrainedBeams:
                 parents = beam.advance(candidates, own[place], covered[place])
                 beam.stop()
             parents = parents or [0]
-            parents += [parents[-1]] * (self.width - len(parents))  # the beam is filled with copies that score −∞
+            parents += [parents[-1]] * (self.width - len(parents))  # fill the beam with copies of score −∞
             rows += [place * self.width + row for row in parents]
         index = torch.tensor(rows, device=self.device)
         self.memo = {name: value.flatten(0, 1)[index].view_as(value) for name, value in self.memo.items()}
         return index
 
     def _covered(self) -> list[list[float]]:
-        """The coverage penalty of each row; 0 where there is none."""
+        """Returns the coverage penalty of each row; 0 without a coverage penalty."""
         rows = torch.arange(self.width, device=self.device).expand(len(self.beams), -1)
         nothing = torch.zeros(len(self.beams), self.width, dtype=torch.float64, device=self.device)
         if self.strategy.remember is None:
@@ -214,7 +214,7 @@ class ConstrainedBeams:
         return penalties
 
     def _candidates(self, scores: Tensor, log_probs: Tensor) -> list[list[Continuation]]:
-        """Per sentence, the continuations to choose from, best first: what is ranked and the model's own, (N, V)"""
+        """Returns each sentence's continuations, best first: adjusted scores and model log-probabilities (N, V)."""
         width = self.width
         constraints: list[Constraint | None] = [None] * len(log_probs)
         rooms = [0] * len(log_probs)
@@ -251,7 +251,7 @@ class ConstrainedBeams:
 
 
 def _best(total: Tensor, log_probs: Tensor, count: int) -> list[list[Continuation]]:
-    """Per sentence, the `count` best continuations, best first: total (B, b), log_probs (B, b, V)"""
+    """Returns each sentence's `count` best continuations, best first: total (B, b), log_probs (B, b, V)."""
     vocabulary = log_probs.shape[-1]
     scores = (total[:, :, None] + log_probs).flatten(1)  # (B, b·V)
     top, index = scores.topk(min(count, scores.shape[1]), dim=1)

@@ -1,9 +1,9 @@
-"""What the constraints of hypotheses permit at one step of a search, in tensors.
+"""Applies the constraints of hypotheses to the log-probabilities of one search step.
 
     N rows   V vocabulary
 
-`constraints.py` says what a hypothesis must and must not say; here that is applied to the log-probabilities of a step.
-A search with other tensors needs these three functions and nothing else.
+`constraints.py` defines what a hypothesis must and must not contain, without tensors. A search with other tensors needs
+only these three functions.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from torch import Tensor
 from regard.batch import EOS
 from regard.search.constraints import Constraint, closing_tokens
 
-BEST_OF_ROW = 3  # continuations of each row that are considered, whatever the other rows have
+BEST_OF_ROW = 3  # continuations considered for each row, independently of the other rows
 Continuation = tuple[int, int, float]  # row, token, log-probability of the token
 
 
 def permitted(log_probs: Tensor, constraints: Sequence[Constraint | None], rooms: Sequence[int]) -> Tensor:
-    """The log-probabilities with −∞ for every token that may not come next: (N, V) → (N, V). `rooms`: how many tokens
-    each row may still say before EOS. When what is needed takes all of the room, nothing else is permitted; when
-    nothing is needed any more, EOS alone, if it may come yet."""
+    """Sets every token that may not come next to −∞: (N, V) → (N, V). `rooms`: the number of tokens each row may still
+    generate before EOS. When the required tokens take all of the room, only they are permitted; when nothing more is
+    required, only EOS, if it may come yet."""
     rows: list[int] = []
     tokens: list[int] = []
-    hurried: list[int] = []
+    ended_early: list[int] = []
     only: list[tuple[int, int]] = []
     may_end = (log_probs[:, EOS] > -math.inf).tolist()
     for row, (constraint, room) in enumerate(zip(constraints, rooms, strict=True)):
         if constraint is None:
             continue
         if room <= constraint.needs + constraint.margin and (constraint.needs or may_end[row]):
-            hurried.append(row)
+            ended_early.append(row)
             only += [(row, token) for token in closing_tokens(constraint)]
         else:
             forbidden = constraint.forbidden()
             rows += [row] * len(forbidden)
             tokens += forbidden
-    if not rows and not hurried:
+    if not rows and not ended_early:
         return log_probs
     masked = log_probs.clone()
     if rows:
         masked[rows, tokens] = -math.inf
-    if hurried:
-        masked[hurried] = -math.inf
+    if ended_early:
+        masked[ended_early] = -math.inf
     if only:
         place = tuple(torch.tensor(only, device=log_probs.device).T)
         masked[place] = log_probs[place]
@@ -55,8 +55,8 @@ def permitted(log_probs: Tensor, constraints: Sequence[Constraint | None], rooms
 
 
 def candidate_tokens(log_probs: Tensor, constraints: Sequence[Constraint | None]) -> list[list[tuple[int, float]]]:
-    """For every row with a constraint its best tokens and the wanted ones (EOS where everything is said), with their
-    log-probabilities; (N, V) as `permitted` gives them."""
+    """Returns, for every row with a constraint, its best tokens and the wanted ones (EOS if nothing more is required)
+    with their log-probabilities, given (N, V) from `permitted`."""
     found: list[list[tuple[int, float]]] = [[] for _ in constraints]
     bound = [row for row, constraint in enumerate(constraints) if constraint is not None]
     if not bound:
@@ -72,11 +72,11 @@ def candidate_tokens(log_probs: Tensor, constraints: Sequence[Constraint | None]
 
 
 def allocate_banks(candidates: Sequence[Continuation], banks: Sequence[int], width: int) -> list[int]:
-    """Dynamic beam allocation (Post & Vilar 2018): which candidates are taken, as indices in their order.
+    """Chooses candidates by dynamic beam allocation (Post & Vilar 2018); returns their indices in ascending order.
 
-    Candidates (best first) that have said equally much of what must be said are a bank. Banks take turns, the one that
-    has said most first and the others by their best candidate, until `width` candidates go on; one that ends takes no
-    place.
+    Candidates (best first) that have generated equally many required tokens form a bank. Banks take turns, the one with
+    the most required tokens first and the others by their best candidate, until `width` candidates continue; one that
+    ends takes no place.
 
     >>> allocate_banks([(0, 5, -0.1), (0, 6, -0.2), (1, 9, -7.0)], [0, 0, 1], 2)
     [0, 2]

@@ -1,15 +1,15 @@
-"""Searching on from where a free translation broke its constraint, by CTranslate2.
+"""Repair of translations that violate their constraint, by resuming CTranslate2's search from a prefix.
 
-CTranslate2 knows no constraints, but it can begin with given tokens, leave out some tokens, and say no run of n tokens
-twice. That is enough to mend what breaks most often, a slot that is missing, said twice, or not of this sentence:
+CTranslate2 has no constraints, but it can start from given tokens, suppress tokens, and repeat no run of n tokens. That
+is enough to repair the most frequent violation, a slot that is missing, repeated, or from another sentence:
 
-    read      ⟨1⟩ met ⟨2⟩ in May.
+    source    ⟨1⟩ met ⟨2⟩ in May.
     free      ⟨1⟩ l'a rencontré en mai.               ⟨2⟩ is missing
-    begun     ⟨1⟩ l'a ⟨2⟩ …    ⟨1⟩ ⟨2⟩ …    …         with the slot at the places that attended to it most
-    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             searched on from the place where the slot is most probable
+    prefixes  ⟨1⟩ l'a ⟨2⟩ …    ⟨1⟩ ⟨2⟩ …    …         with the slot at the places that attended to it most
+    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             resumed from the place where the slot is most probable
 
-What breaks the constraint less than the draft did is the draft of the next round; else the next beginning is tried.
-Nothing is found where no beginning is left; the native engine then searches with the constraint from the first token.
+A result with fewer violations than the draft is the draft of the next round; otherwise the next prefix is tried. When
+no prefix is left, nothing is found; the native engine then searches with the constraint from the first token.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from regard.search.options import SearchOptions
 if TYPE_CHECKING:
     from ctranslate2 import AsyncTranslationResult
 
-PLACES = 6  # of a missing slot that are compared
+PLACES = 6  # positions compared for a missing slot
 ROUNDS = 5
 SPACE_AND_SLOT = 2  # tokens
-LONGER_RUNS = 8  # lengths of runs of tokens that are tried until the source repeats none
-MAX_REPAIR_BEAM = 5  # beams; a search that is to be wider goes on from several beginnings at a time
-NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
-SPACE = "▁"  # how a piece begins that stands after a space
-JOINING = "'’-([{«"  # ends of a piece after which no space is said
+LONGER_RUNS = 8  # run lengths tried, until the source repeats no run
+MAX_REPAIR_BEAM = 5  # a wider search resumes from several prefixes at a time
+NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would stop when its best hypothesis ends
+SPACE = "▁"  # start of a piece that follows a space
+JOINING = "'’-([{«"  # final characters of a piece after which no space is generated
 
 
 class TranslatedRules(NamedTuple):
-    """What of a constraint CTranslate2 can be told."""
+    """The parts of a constraint that CTranslate2 supports."""
 
     slots: EachOnce | None
     no_repeat: int = 0
 
 
 class ViolatingDraft(NamedTuple):
-    """A translation that breaks its constraint, and what its tokens attended to."""
+    """A translation that violates its constraint, with the attention of its tokens."""
 
     request: SearchRequest
     ids: Ids
@@ -57,17 +57,17 @@ class ViolatingDraft(NamedTuple):
 
 
 class RepairedHypothesis(NamedTuple):
-    """A translation that was searched on from a beginning."""
+    """A translation found by resuming the search from a prefix."""
 
     begun: Ids
     ids: Ids
-    log_prob: float  # of what came after the beginning
+    log_prob: float  # of the tokens after the prefix `begun`
     attention: Weights
 
 
 def translatable_rules(request: SearchRequest) -> TranslatedRules | None:
-    """None where the constraint has parts that CTranslate2 cannot be told. It can be told only that no run comes twice:
-    where the source itself repeats a run, longer ones are meant, which the source does not repeat."""
+    """Returns the constraint as CTranslate2 supports it, None if it has other parts. CTranslate2 can only forbid runs
+    of n tokens to occur twice: if the source repeats a run of n, a larger n is used that it does not repeat."""
     constraint = request.constraint
     parts = constraint.parts if isinstance(constraint, All) else (constraint,)
     slots = [part for part in parts if isinstance(part, EachOnce)]
@@ -83,12 +83,12 @@ def translatable_rules(request: SearchRequest) -> TranslatedRules | None:
 
 
 def max_target_length(source: Ids) -> int:
-    """The most tokens of a translation, as the native engine has it."""
+    """Returns the maximal number of tokens of a translation, as in the native engine."""
     return 2 * (len(source) + 1) + 20
 
 
 def count_violations(ids: Ids, constraint: Constraint | None) -> int:
-    """How often a translation says what it must not, and how much it does not say that it must.
+    """Counts the violations of a translation: tokens it must not contain, and required tokens it lacks.
 
     >>> count_violations((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
     2
@@ -100,7 +100,7 @@ def count_violations(ids: Ids, constraint: Constraint | None) -> int:
 
 
 def violations_by_kind(ids: Ids, constraint: Constraint) -> tuple[int, int]:
-    """How many tokens must not be said where they are, and how many must still be said."""
+    """Returns how many tokens are forbidden at their position, and how many required tokens are missing."""
     wrong = 0
     for token in ids:
         wrong += token in constraint.forbidden()
@@ -109,23 +109,23 @@ def violations_by_kind(ids: Ids, constraint: Constraint) -> tuple[int, int]:
 
 
 def satisfies(ids: Ids, constraint: Constraint | None) -> bool:
-    """Whether a hypothesis says what it must, and nothing that it must not."""
+    """Whether a hypothesis meets its constraint."""
     return count_violations(ids, constraint) == 0
 
 
 def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
-    """(T + 1, S + 1), EOS last on both sides."""
+    """Returns attention rows as an array (T + 1, S + 1), EOS last on both sides."""
     return np.array(rows[: target + 1], dtype=np.float64)[:, : source + 1]
 
 
 @dataclass(frozen=True)
 class ConstraintRepair:
     model: ConvertedModel
-    row: RowMeaning  # what the rows of its attention mean
-    batch_tokens: int  # source tokens of a batch, at most
+    row: RowMeaning  # meaning of the rows of its attention
+    batch_tokens: int  # maximal number of source tokens of a batch
 
     def search(self, drafts: Sequence[ViolatingDraft], options: SearchOptions) -> list[list[Hypothesis]]:
-        """For each draft what keeps its constraint, best first; none where nothing was found."""
+        """Returns hypotheses that meet the constraint of each draft, best first; an empty list if none was found."""
         found: dict[int, list[RepairedHypothesis]] = {}
         pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
         begun, at_once = self._beginnings(pending), max(1, options.beam // MAX_REPAIR_BEAM)
@@ -150,18 +150,18 @@ class ConstraintRepair:
         return rules is not None and (rules.slots is None or self._places(draft.request, rules.slots) is not None)
 
     def _places(self, request: SearchRequest, slots: EachOnce) -> dict[int, int] | None:
-        """Where each slot that must be said stands in the source."""
+        """Returns the source position of each required slot, None if one is not in the source."""
         pieces = [self.model.source[i] for i in request.ids]
         wanted = {slot: self.model.target[slot] for slot in slots.left}
         if not set(wanted.values()) <= set(pieces):
             return None
         return {slot: pieces.index(piece) for slot, piece in wanted.items()}
 
-    # ── beginnings ──
+    # ── prefixes ──
 
     def _beginnings(self, drafts: Mapping[int, ViolatingDraft]) -> dict[int, list[Ids]]:
-        """How other translations could begin, for each draft the best first: without a wrong slot, and with a missing
-        one where it is most probable."""
+        """Returns the prefixes to resume from for each draft, best first: without a wrong slot, and with a missing slot
+        where it is most probable."""
         found = {i: self.beginnings(draft) for i, draft in drafts.items()}
         several = [(i, one) for i, some in found.items() if len(some) > 1 for one in some]
         scores = self._log_probs([(drafts[i].request.ids, one) for i, one in several])
@@ -173,8 +173,8 @@ class ConstraintRepair:
         return found | {i: [one for _, one in sorted(some, reverse=True)] for i, some in ranked.items()}
 
     def beginnings(self, draft: ViolatingDraft) -> list[Ids]:
-        """Up to where a wrong slot is said, alone and with one that is missing instead; or where only some are missing,
-        with one of them at the places that attended to it most. A draft that repeats runs of tokens is begun anew."""
+        """Returns the tokens before a wrong slot, alone and with a missing slot; if slots are only missing, prefixes
+        with one at the places that attended to it most; for repeated runs of tokens, the empty prefix."""
         constraint = draft.request.constraint
         rules = translatable_rules(draft.request)
         slots = rules.slots if rules is not None else None
@@ -188,24 +188,24 @@ class ConstraintRepair:
                 break
             slots = slots.after(token)
         if at == len(draft.ids) and not slots.left:
-            return []  # only runs of tokens are repeated
+            return []  # the only violations are repeated runs
         source = self._places(draft.request, all_slots)
         assert source is not None
-        if at < len(draft.ids):  # a slot that is said twice, or that the source does not have
+        if at < len(draft.ids):  # a slot that is repeated, or not in the source
             read = draft.attention[min(at + self._shift, len(draft.attention) - 1)]
             others = sorted(slots.left, key=lambda slot: (-read[source[slot]], slot))[:PLACES]
             return [self._without_space(draft.ids[:at]), *(self._with(draft, at, slot) for slot in others)]
         order = {slot: self._order(draft, source[slot]) for slot in slots.left}
-        first = min(slots.left, key=lambda slot: (order[slot][0], slot))  # later ones are for the next round
+        first = min(slots.left, key=lambda slot: (order[slot][0], slot))  # the others are left to the next round
         return list(dict.fromkeys(self._with(draft, place, first) for place in order[first][:PLACES]))
 
     @property
     def _shift(self) -> int:
-        """How many rows after the one that says a token it is known what the token attended to."""
+        """The number of rows between the one that predicts a token and the one with the token's attention."""
         return int(self.row == "having-read")
 
     def _order(self, draft: ViolatingDraft, source: int) -> list[int]:
-        """Where words begin, those first that attended most to a source token and to the one before it."""
+        """Returns the starts of words, ordered by how much they attended to a source token and the one before it."""
         rows = draft.attention[self._shift : self._shift + len(draft.ids), max(0, source - 1) : source + 1].sum(axis=1)
         places = (self._word_start(draft.ids, int(place)) for place in np.argsort(-rows, kind="stable"))
         return list(dict.fromkeys((*places, len(draft.ids))))
@@ -216,7 +216,7 @@ class ConstraintRepair:
         return place
 
     def _with(self, draft: ViolatingDraft, place: int, slot: int) -> Ids:
-        """What is before a place, then the slot, after a space where it is read after one."""
+        """Returns the tokens before a place, then the slot, after a space if the source has one there."""
         begun = self._without_space(draft.ids[:place])
         pieces = [self.model.source[i] for i in draft.request.ids]
         at = pieces.index(self.model.target[slot])
@@ -232,9 +232,9 @@ class ConstraintRepair:
     def _resumed(
         self, drafts: Mapping[int, ViolatingDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
     ) -> dict[int, list[RepairedHypothesis]]:
-        """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
-        are begun before the first is waited for. All pieces may be said, whatever the tag: given a beginning with one
-        that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
+        """Returns the hypotheses found from each prefix of each draft. A batch shares its suppressed tokens; all
+        batches are started before the first is awaited. The vocabulary is not limited by tags: given a prefix with a
+        piece that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
         alike: dict[tuple[frozenset[str], int], list[tuple[int, Ids]]] = defaultdict(list)
         for i, draft in drafts.items():
             rules = translatable_rules(draft.request)
@@ -277,7 +277,7 @@ class ConstraintRepair:
         return found
 
     def _never(self, slots: EachOnce | None, begun: Ids) -> frozenset[str]:
-        """What must not be said after a beginning: slots of other sentences, and those that were said."""
+        """Returns the tokens forbidden after a prefix: slots of other sentences, and those already in the prefix."""
         if slots is None:
             return frozenset((PAD, BOS))
         others = slots.reserved - slots.left.difference(begun)
@@ -286,8 +286,8 @@ class ConstraintRepair:
     def _scored(
         self, drafts: Sequence[ViolatingDraft], found: dict[int, list[RepairedHypothesis]], options: SearchOptions
     ) -> list[list[Hypothesis]]:
-        """With the model's own log-probabilities: of a beginning the search tells none, and what is left out shares its
-        probability among the others."""
+        """Scores hypotheses with the model's own log-probabilities: the search gives none for a prefix, and suppressed
+        tokens raise the probabilities of the others."""
         pairs = [(i, one) for i, some in found.items() for one in some]
         scores = self._log_probs([(drafts[i].request.ids, one.ids) for i, one in pairs])
         ranked: list[list[Hypothesis]] = [[] for _ in drafts]
@@ -298,7 +298,7 @@ class ConstraintRepair:
         return [sorted(some, key=lambda one: -one.score)[: options.nbest] for some in ranked]
 
     def _log_probs(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[list[float]]:
-        """Of each token of a translation, and of its end, by the model."""
+        """Returns the model's log-probability of each token of a translation, and of EOS."""
         results = self.model.translator.score_batch(
             [self.model.source_tokens(source) for source, _ in pairs],
             [self.model.target_tokens(target) for _, target in pairs],
@@ -310,7 +310,7 @@ class ConstraintRepair:
 
 
 def _best_of_each(found: Iterator[RepairedHypothesis]) -> list[RepairedHypothesis]:
-    """The most probable of each beginning, no two the same."""
+    """Returns the most probable hypothesis of each prefix, without duplicates."""
     best: dict[Ids, RepairedHypothesis] = {}
     for one in sorted(found, key=lambda one: -one.log_prob):
         best.setdefault(one.begun, one)
@@ -318,7 +318,7 @@ def _best_of_each(found: Iterator[RepairedHypothesis]) -> list[RepairedHypothesi
 
 
 def _nearest(found: Sequence[RepairedHypothesis], before: ViolatingDraft) -> ViolatingDraft | None:
-    """The one that breaks its constraint least, if that is less than before."""
+    """Returns the hypothesis with the fewest violations as a draft, if it has fewer than before."""
     constraint = before.request.constraint
     best = min(found, key=lambda one: (count_violations(one.ids, constraint), -one.log_prob), default=None)
     if best is None or count_violations(best.ids, constraint) >= count_violations(before.ids, constraint):

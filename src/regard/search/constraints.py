@@ -1,20 +1,20 @@
-"""What a search must say and must not say: constraints on the tokens of one hypothesis, asked at each step.
+"""Constraints on the tokens of one hypothesis: what it must and must not contain, evaluated at each step.
 
-    forbidden()    tokens that may not come next; EOS is among them while something must still be said
-    wanted()       tokens that bring what must be said forward; a search considers them, however improbable
-    after(token)   the constraint of the longer hypothesis; a constraint itself never changes
-    needs          tokens that must still be said, at least; 0: everything is said, and the hypothesis may end
-    margin         how much `needs` can grow by one token: a phrase that was begun may be broken off
-    met            tokens said of what must be said: hypotheses with equal `met` are compared with each other
+    forbidden()    tokens that may not come next; includes EOS while something is still required
+    wanted()       tokens that advance a required phrase; a search considers them, however improbable
+    after(token)   the constraint of the hypothesis extended by a token; constraints are immutable
+    needs          least number of tokens still required; 0: the constraint is met, and the hypothesis may end
+    margin         how much one token can increase `needs`, by breaking off a phrase that was begun
+    met            required tokens generated so far: hypotheses with equal `met` are compared with each other
 
 From every state with needs > 0 one of the wanted tokens lowers `needs` by 1. So a search that allows only such tokens
-as soon as no more than needs + margin tokens fit in always ends with everything said, if the model gives these tokens
-a probability at all. Nothing here depends on torch, on a model or on a search; ids are those of the target vocabulary.
+once no more than needs + margin tokens fit always meets the constraint, if the model gives these tokens a nonzero
+probability. Nothing here depends on torch, on a model or on a search; ids are those of the target vocabulary.
 
     EachOnce   every one of some tokens exactly once          slots that stand for numbers, names, links
     Terms      phrases, each in one of several forms          glossary, words that are copied (required_terms.py)
     NoRepeat   no n tokens twice                              loops
-    Never      none of some phrases                           what a term is to replace
+    Never      none of some phrases                           words that a term replaces
     All        several of them at once
 """
 
@@ -34,7 +34,7 @@ ONLY_EOS = frozenset((EOS,))
 
 
 class Constraint(Protocol):
-    """What holds for the next token of one hypothesis. Immutable."""
+    """The restrictions on the next token of one hypothesis. Immutable."""
 
     def forbidden(self) -> frozenset[int]: ...
 
@@ -53,12 +53,12 @@ class Constraint(Protocol):
 
     @property
     def yields(self) -> bool:
-        """Whether what it forbids may be said all the same where another constraint wants it."""
+        """Whether a forbidden token is permitted all the same if another constraint wants it."""
         ...
 
 
 def closing_tokens(constraint: Constraint) -> frozenset[int]:
-    """The only tokens left when there is no more room: those after which least is needed; EOS if nothing is."""
+    """Returns the tokens permitted when there is no more room: those that leave the fewest needed; EOS if none are."""
     if constraint.needs == 0:
         return ONLY_EOS
     needs = {token: constraint.after(token).needs for token in constraint.wanted() - constraint.forbidden()}
@@ -68,7 +68,7 @@ def closing_tokens(constraint: Constraint) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class EachOnce:
-    """Every token of `left` exactly once, and no other of the `reserved` ones.
+    """Requires every token of `left` exactly once, and no other of the `reserved` ones.
 
     >>> slots = EachOnce(frozenset({7, 8}), frozenset({7, 8, 9}))
     >>> sorted(slots.after(7).forbidden()), sorted(slots.after(7).wanted()), slots.after(7).needs
@@ -98,7 +98,7 @@ class EachOnce:
 
 @dataclass(frozen=True)
 class NoRepeat:
-    """No n tokens in a row more than `times` times.
+    """Forbids any run of n tokens to occur more than `times` times.
 
     >>> loop = NoRepeat(2).after(5).after(6).after(5)
     >>> sorted(loop.forbidden())
@@ -107,7 +107,7 @@ class NoRepeat:
 
     n: int
     times: int = 1
-    said: tuple[int, ...] = ()
+    generated: tuple[int, ...] = ()
     needs = margin = met = 0
     yields = True
 
@@ -117,7 +117,7 @@ class NoRepeat:
 
     @classmethod
     def for_source(cls, n: int, source: Sequence[int]) -> NoRepeat:
-        """A run may be said as often as the source itself says its most frequent one: "no, no, no" stays possible.
+        """Allows a run as often as the most frequent run of the source occurs: "no, no, no" stays possible.
 
         >>> NoRepeat.for_source(2, [5, 9, 5, 9, 5, 9]).times
         3
@@ -127,11 +127,13 @@ class NoRepeat:
 
     def forbidden(self) -> frozenset[int]:
         before = self.n - 1
-        if len(self.said) < before:
+        if len(self.generated) < before:
             return NOTHING
-        context = self.said[len(self.said) - before :]
+        context = self.generated[len(self.generated) - before :]
         followers = Counter(
-            self.said[i + before] for i in range(len(self.said) - before) if self.said[i : i + before] == context
+            self.generated[i + before]
+            for i in range(len(self.generated) - before)
+            if self.generated[i : i + before] == context
         )
         return frozenset(token for token, count in followers.items() if count >= self.times)
 
@@ -139,12 +141,12 @@ class NoRepeat:
         return NOTHING
 
     def after(self, token: int) -> NoRepeat:
-        return NoRepeat(self.n, self.times, (*self.said, token))
+        return NoRepeat(self.n, self.times, (*self.generated, token))
 
 
 @dataclass(frozen=True)
 class Never:
-    """None of some token sequences, unless another constraint wants to say what would complete it.
+    """Forbids some token sequences, unless another constraint wants the token that would complete one.
 
     >>> never = Never(frozenset({(5, 6), (7,)}))
     >>> sorted(never.forbidden()), sorted(never.after(5).forbidden())
@@ -152,23 +154,23 @@ class Never:
     """
 
     sequences: frozenset[tuple[int, ...]]
-    said: tuple[int, ...] = ()
+    generated: tuple[int, ...] = ()
     needs = margin = met = 0
     yields = True
 
     def forbidden(self) -> frozenset[int]:
-        return frozenset(s[-1] for s in self.sequences if self.said[len(self.said) - len(s) + 1 :] == s[:-1])
+        return frozenset(s[-1] for s in self.sequences if self.generated[len(self.generated) - len(s) + 1 :] == s[:-1])
 
     def wanted(self) -> frozenset[int]:
         return NOTHING
 
     def after(self, token: int) -> Never:
-        return Never(self.sequences, (*self.said, token))
+        return Never(self.sequences, (*self.generated, token))
 
 
 @dataclass(frozen=True)
 class All:
-    """Several constraints at once.
+    """The conjunction of several constraints.
 
     >>> from regard.search.required_terms import Terms
     >>> both = All((Terms.of([[(5,)]]), NoRepeat(1))).after(6)
@@ -197,13 +199,13 @@ class All:
     def forbidden(self) -> frozenset[int]:
         firm = NOTHING.union(*(part.forbidden() for part in self.parts if not part.yields))
         soft = NOTHING.union(*(part.forbidden() for part in self.parts if part.yields))
-        return firm | (soft - self._asked())
+        return firm | (soft - self._wanted_by_any())
 
     def wanted(self) -> frozenset[int]:
         firm = (part.forbidden() for part in self.parts if not part.yields)
-        return self._asked().difference(*firm)
+        return self._wanted_by_any().difference(*firm)
 
-    def _asked(self) -> frozenset[int]:
+    def _wanted_by_any(self) -> frozenset[int]:
         return NOTHING.union(*(part.wanted() for part in self.parts))
 
     def after(self, token: int) -> All:

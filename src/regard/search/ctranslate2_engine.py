@@ -2,16 +2,16 @@
 
     B sentences   T target tokens   S source tokens, then EOS
 
-It searches with a converted model (`converted_model.py`) and gives what the native engine gives, in float32 the same
-hypotheses, ranked by our length penalty (CTranslate2 divides by length^α, we by ((5 + length) / 6)^α, so its n-best
-list is ranked again), each cut off at the limit of its own source, and the attention that aligns.
+It searches with a converted model (`ctranslate2_model.py`) and returns the same as the native engine, in float32 the
+same hypotheses: ranked by our length penalty (CTranslate2 divides by length^α, we by ((5 + length) / 6)^α, so its
+n-best list is ranked again), each cut off at the limit of its own source, with the attention of the alignment heads.
 
-A sentence with a constraint is searched for freely first: if the best hypothesis keeps the constraint, it is also the
-best of those that do. If not, the best of the beam that does is taken, and where none does, or one that is far less
-probable, the search goes on from the place where the best one broke it (`constraint_repair.py`).
+A sentence with a constraint is first searched without it: if the best hypothesis meets the constraint, it is also the
+best of those that do. If not, the best of the beam that does is taken; if none does, or only one that is far less
+probable, the search is resumed from where the best one violated the constraint (`constraint_repair.py`).
 
-What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
-not know, sentences beyond its positions, and constraints that no translation was found for.
+Everything else is left to the native engine, which is created on first use: sampling, options that CTranslate2 does
+not support, sentences beyond its positions, and constraints for which no translation was found.
 """
 
 from __future__ import annotations
@@ -51,48 +51,48 @@ from regard.search.options import BATCH_TOKENS, SearchOptions
 if TYPE_CHECKING:
     from ctranslate2 import AsyncTranslationResult, GenerationStepResult
 
-MAX_BATCH_TOKENS = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
+MAX_BATCH_TOKENS = 512  # source tokens, for up to FULL_BATCH rows per sentence: larger batches exceed the CPU caches
 FULL_BATCH = 5
 MAX_BEAM_CT2 = 64  # beams
 SUPPRESSED_TOKENS = frozenset((PAD, BOS))
-SCORE_MARGIN = 0.3  # of score; a resumed search rarely finds what is nearer to the best
+SCORE_MARGIN = 0.3  # of score; a resumed search rarely finds one nearer to the best
 EXTRA_HYPOTHESES = (
-    1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
+    1  # hypotheses beyond `beam` that must end before a search stops; with 0, one result in sixty differs
 )
-NARROW_BEAM = 2  # beams for which it does not: one in a hundred differs, of the same quality, and it takes 5% less time
+NARROW_BEAM = 2  # up to this beam there are none: 1% of results differ, at the same quality, in 5% less time
 
 
 class RawHypothesis(NamedTuple):
-    """One hypothesis as CTranslate2 gives it."""
+    """One hypothesis as CTranslate2 returns it."""
 
     tokens: list[str]  # EOS last, unless it was cut off
     log_prob: float
     attention: list[list[float]] | None
-    log_probs: list[float]  # of each token, where greedy search was asked for them
+    log_probs: list[float]  # of each token, if requested from greedy search
 
 
 class TokenLogProbs:
-    """The log-probabilities of the tokens of a batch. Greedy search calls it for each token, from a thread of its own:
-    a second pass that scores what was said would take nearly as long as the search."""
+    """Collects the log-probabilities of the tokens of a batch. Greedy search calls it for each token, from its own
+    thread: a second pass that scores the output would take nearly as long as the search."""
 
     def __init__(self, sentences: int) -> None:
         self.log_probs: list[list[float]] = [[] for _ in range(sentences)]
 
     def __call__(self, step: GenerationStepResult) -> bool:
         self.log_probs[step.batch_id].append(step.log_prob)
-        return False  # go on
+        return False  # continue the search
 
 
 @dataclass(frozen=True)
 class CTranslate2Engine:
     model: ConvertedModel
-    view: AlignmentView  # the translator's choice of attention
+    view: AlignmentView  # the attention heads that give the alignment
     make_native: Callable[[], Engine]
     batch_tokens: int = BATCH_TOKENS
 
     @cached_property
     def native(self) -> Engine:
-        """For what CTranslate2 cannot do."""
+        """The native engine, for everything CTranslate2 cannot do."""
         return self.make_native()
 
     # ── the interface of an engine ────────────────────────────────────────────────────────────────────────────────────
@@ -101,9 +101,9 @@ class CTranslate2Engine:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in requests]
-        broken: dict[int, Hypothesis] = {}  # the best, where what keeps the constraint is far less probable or missing
+        broken: dict[int, Hypothesis] = {}  # the best, if none meets the constraint or only a far less probable one
         own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
-        never: list[int] = []  # those that say what is never said, if they may
+        never: list[int] = []  # those with tokens that must be suppressed
         for suppressed, some in ((False, own), (True, never)):
             for i, ended in self._searched(requests, some, options, suppressed):
                 if not suppressed and any(SUPPRESSED_TOKENS.intersection(one.tokens) for one in ended):
@@ -130,7 +130,7 @@ class CTranslate2Engine:
         return found
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
-        """The targets are given as prefixes, and each token's attention is read off on the way."""
+        """Returns attention by decoding with the targets as forced prefixes."""
         if not self.view:
             return None
         if not self._aligns or not self._all_fit(sources, targets):
@@ -170,12 +170,12 @@ class CTranslate2Engine:
 
     @property
     def _aligns(self) -> bool:
-        """Whether the model was converted for this view."""
+        """Whether the converted model returns the attention of this view."""
         return self.view.heads.maps == ((self.model.made.layer, self.model.made.head),)
 
     def _first_rows(self, sources: Sequence[Ids], options: SearchOptions) -> list[AsyncTranslationResult] | None:
-        """What the first token of any translation attends to, by greedy search: in batches CTranslate2's beam search
-        gives the first row of another sentence (4.8). None where it need not be asked for."""
+        """Returns the attention of the first token by greedy search, because CTranslate2's beam search (4.8) returns
+        the first row of another sentence in batches. None where it is not needed."""
         read = options.attention and self._aligns and self.view.row == "predicting"
         if not read or options.beam == 1 or len(sources) == 1:
             return None
@@ -186,7 +186,7 @@ class CTranslate2Engine:
         return found
 
     def _fits(self, request: SearchRequest) -> bool:
-        """A given prefix would not be counted in its scores."""
+        """Whether a request fits the model's positions and has no prefix, which its scores would not include."""
         return not request.prefix and max_target_length(request.ids) + 1 < self.model.made.positions
 
     def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
@@ -196,10 +196,10 @@ class CTranslate2Engine:
     def _searched(
         self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions, suppressed: bool
     ) -> Iterator[tuple[int, list[RawHypothesis]]]:
-        """What was found for some of the requests, in any order. All batches are begun before the first is waited for.
+        """Yields the hypotheses of some requests, in any order. All batches are started before the first is awaited.
 
-        One token more than the limit may be said, so that there is attention from the last token too. Suppressing
-        tokens changes the probabilities of the others a little, so it is done only where it is needed.
+        One token more than the limit is allowed, so that there is attention from the last token too. Suppressing tokens
+        changes the probabilities of the others a little, so it is done only where it is needed.
         """
         budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
@@ -207,7 +207,7 @@ class CTranslate2Engine:
         for batch in token_batches([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
             steps, limited = TokenLogProbs(len(batch)), self.model.limited(sources)
-            # Where tokens are ruled out, the others share their probability: such steps are not the model's own.
+            # Excluded tokens raise the probabilities of the others: such steps are not the model's own.
             told = options.token_log_probs and not (several or suppressed or limited or options.min_length)
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
@@ -227,8 +227,8 @@ class CTranslate2Engine:
                 asynchronous=True,
             )
             pending.append((batch, results, steps.log_probs, self._first_rows(sources, options)))
-        for batch, results, said, first_rows in pending:
-            for number, (place, promise, log_probs) in enumerate(zip(batch, results, said, strict=True)):
+        for batch, results, generated, first_rows in pending:
+            for number, (place, promise, log_probs) in enumerate(zip(batch, results, generated, strict=True)):
                 result = promise.result()
                 attention = result.attention or [None] * len(result.hypotheses)
                 if first_rows is not None:
@@ -240,7 +240,7 @@ class CTranslate2Engine:
     def _ranked(
         self, request: SearchRequest, found: Sequence[RawHypothesis], options: SearchOptions
     ) -> list[Hypothesis]:
-        """Best first, whether they keep the constraint or not."""
+        """Ranks hypotheses, best first, whether or not they meet the constraint."""
         check_log_probs([found[0].log_prob])
         limit = max_target_length(request.ids)
         within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
@@ -251,13 +251,13 @@ class CTranslate2Engine:
         ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
         for one in ranked if options.beam > 1 and self.view.row == "having-read" else ():
             if one.attention is not None:
-                one.attention[0] = 0.0  # it is not read, and may be that of another sentence
+                one.attention[0] = 0.0  # unused, and may belong to another sentence
         return ranked
 
     def _resumed(
         self, requests: Sequence[SearchRequest], broken: Mapping[int, Hypothesis], options: SearchOptions
     ) -> dict[int, list[Hypothesis]]:
-        """What was found by searching on from where these broke their constraints."""
+        """Returns the hypotheses found by resuming from where these violated their constraints."""
         if not broken or not self._aligns or options.min_length:
             return {}
         some = [i for i in broken if translatable_rules(requests[i]) is not None]
@@ -277,8 +277,8 @@ class CTranslate2Engine:
     def _more_probable(
         self, source: Ids, kept: list[Hypothesis], resumed: list[Hypothesis], options: SearchOptions
     ) -> list[Hypothesis]:
-        """Of what the beam had and what a resumed search found. Both are scored over all pieces: the search of a model
-        with a tag is not."""
+        """Returns the more probable of the beam's hypotheses and those of the resumed search. Both are scored over the
+        whole vocabulary, unlike in the search of a model with a tag."""
         if not kept:
             return resumed
         (log_probs,) = self.log_probs([source], [kept[0].ids])
@@ -291,18 +291,18 @@ class CTranslate2Engine:
         return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
 
     def _by_token(self, source: Ids, one: Hypothesis) -> Hypothesis:
-        """With the model's own log-probabilities: a search that must leave out what it would say knows others."""
+        """Returns the hypothesis with the model's own log-probabilities; excluded tokens change those of a search."""
         return replace(one, log_probs=tuple(self.log_probs([source], [one.ids])[0].tolist()))
 
     def _cut_off(self, one: RawHypothesis, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
-        """One that did not end: its first tokens, without EOS."""
+        """Makes a hypothesis of one that did not end: its first tokens, without EOS."""
         ids = self.model.target_ids([token for token in one.tokens[:limit] if token != EOS])
         log_probs = tuple(self.log_probs([source], [ids])[0].tolist())[: len(ids)]
         return Hypothesis(ids, log_probs, sum(log_probs) / length_penalty(len(ids), options.length_penalty))
 
 
 def supports(options: SearchOptions) -> bool:
-    """Whether these options mean the same to CTranslate2. Of `no_repeat` the caller makes a constraint."""
+    """Whether these options mean the same to CTranslate2. The caller turns `no_repeat` into a constraint."""
     if options.sampling is not None:
         return False
     known = SearchOptions(

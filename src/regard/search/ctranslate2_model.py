@@ -1,4 +1,4 @@
-"""A model in CTranslate2's format, opened: its vocabularies, and CTranslate2's translator with its threads."""
+"""A loaded model in CTranslate2's format: its vocabularies, and CTranslate2's translator with its threads."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from ctranslate2 import Translator
 
 PAD, BOS, EOS = SPECIALS
-MOST_WORKERS = 16  # each has a workspace of its own
+MOST_WORKERS = 16  # each has its own workspace
 
 
 class ConvertedModel:
-    """Threads may share it."""
+    """A model converted for CTranslate2. Threads may share it."""
 
     def __init__(self, folder: Path, made: ConversionInfo) -> None:
-        """`made` is what the folder says of itself."""
+        """`made` is the conversion info stored in the folder."""
         self.folder, self.made = folder, made
         self.source, self.target = read_vocabularies(folder)
         self._ids = {token: i for i, token in enumerate(self.target)}
@@ -55,8 +55,8 @@ class ConvertedModel:
         return tokens
 
     def limited(self, sources: Iterable[Ids]) -> bool:
-        """Whether each of these begins with a tag after which only some pieces are written. CTranslate2 then computes
-        the probabilities of these alone."""
+        """Whether each source begins with a tag that limits the target vocabulary. CTranslate2 then computes
+        probabilities for those pieces only."""
         return bool(self._tags) and all(ids[:1] and ids[0] in self._tags for ids in sources)
 
     def target_tokens(self, ids: Ids) -> list[str]:
@@ -69,17 +69,17 @@ class ConvertedModel:
 
     @property
     def translator(self) -> Translator:
-        """Its threads do not survive a fork, so a forked process opens the model again."""
+        """The CTranslate2 translator. Its threads do not survive a fork, so a forked process opens the model again."""
         with self._lock:
             if self._opened[0] != os.getpid():
-                # Freeing it would wait for ever for the threads that are not there.
+                # Freeing it would wait forever for threads that do not exist here.
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._opened[1]))
                 self._opened = (os.getpid(), open_translator(self.folder))
             return self._opened[1]
 
 
 def open_translator(folder: Path) -> Translator:
-    """Workers of one thread: for models of usual size that is faster than fewer workers of several threads."""
+    """Opens a model with single-threaded workers: faster for usual sizes than fewer multi-threaded ones."""
     import ctranslate2
 
     cores = thread_count()
@@ -94,15 +94,15 @@ def open_translator(folder: Path) -> Translator:
 
 EngineName = Literal["auto", "native", "ctranslate2"]
 CACHED_WEIGHTS: Literal["int8"] = "int8"
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def say_on_stderr(line: str) -> None:
+def print_notice(line: str) -> None:
     print(f"regard: {line}", file=sys.stderr, flush=True)
 
 
 def checked_engine(name: str) -> EngineName:
-    """What is asked for; for "auto" what the environment variable REGARD_ENGINE says, if it is set."""
+    """Returns the requested engine; for "auto", the value of the environment variable REGARD_ENGINE if it is set."""
     given = os.environ.get("REGARD_ENGINE", "auto") if name == "auto" else name
     for known in get_args(EngineName):
         if given == known:
@@ -111,8 +111,8 @@ def checked_engine(name: str) -> EngineName:
     raise InputError(f"engine must be one of {', '.join(get_args(EngineName))}, but is {given!r}")
 
 
-def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) -> ConvertedModel | None:
-    """The converted model for a bundle on the CPU; None: the native engine."""
+def converted_for(folder: Path, engine: EngineName, notify: Notify = print_notice) -> ConvertedModel | None:
+    """Returns the converted model for a bundle on the CPU; None if the native engine is to be used."""
     if engine == "native":
         return None
     exported = folder / EXPORTED
@@ -123,28 +123,28 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
     if made is not None and made.source == source:
         return ConvertedModel(exported, made)
     if made is not None:
-        say(f"{exported} was made from other weights than {folder} has now, and is not used; export it again")
+        notify(f"{exported} was made from other weights than {folder} has now, and is not used; export it again")
         if engine == "auto":
             return None
     try:
-        return cached(folder, source, say)
+        return cached(folder, source, notify)
     except RegardError as problem:
         if engine == "ctranslate2":
             raise
-        say(f"CTranslate2 is not used: {problem}")
+        notify(f"CTranslate2 is not used: {problem}")
         return None
 
 
-def cached(folder: Path, source: str, say: Say = say_on_stderr) -> ConvertedModel:
-    """The conversion in the user's cache, made now if it is not there. Several processes may do this at once."""
+def cached(folder: Path, source: str, notify: Notify = print_notice) -> ConvertedModel:
+    """Returns the conversion in the user's cache; creates it if missing. Several processes may do this at once."""
     place = user_cache() / "ctranslate2" / f"{source[:32]}-{CACHED_WEIGHTS}"
     made = read_conversion_info(place)
     if made is not None and made.source == source:
         try:
             return ConvertedModel(place, made)
-        except BundleError:  # damaged: it is made again
+        except BundleError:  # damaged: convert again
             shutil.rmtree(place, ignore_errors=True)
     began = time.perf_counter()
     made = export_ctranslate2(folder, place, CACHED_WEIGHTS)
-    say(f"converted {folder.name} for CTranslate2 in {time.perf_counter() - began:.1f} s, once; kept in {place}")
+    notify(f"converted {folder.name} for CTranslate2 in {time.perf_counter() - began:.1f} s, once; kept in {place}")
     return ConvertedModel(place, made)

@@ -1,10 +1,10 @@
-"""A step of beam search over fixed memory, recorded as a CUDA graph.
+"""A step of beam search in fixed memory, captured as a CUDA graph.
 
     B sentences   b beam   N = B × b rows   V vocabulary
 
-A step is some sixty small operations. Launched one by one they take the host longer than the GPU; a recording is
-launched at once. It belongs to one place in memory where the model leaves its logits, and to one number of sentences:
-when others join or leave, their search is copied into it.
+A step is about sixty small operations. Launching them one by one takes the host longer than the GPU needs to run them;
+a graph is launched at once. It belongs to one address where the model writes its logits, and to one number of
+sentences: when sentences join or leave, their search is copied into the graph of that size.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from regard.search.engine import Hypothesis
 from regard.search.greedy_kernel import advance_greedy
 from regard.search.history import History
 
-STEPS = 64  # a history has room for a multiple of so many, so that few shapes occur
-KEPT = 4  # recordings for each model
+STEPS = 64  # history lengths are multiples of this, so that few shapes occur
+KEPT = 4  # graphs for each model
 
 
 @dataclass
 class CudaGraphBeams:
-    """Sentences in flight like `Beams`; what `keep` and `join` give is not recorded yet."""
+    """The search state of `Beams` with a step that is a CUDA graph; `keep` and `join` return plain `Beams`."""
 
     beams: Beams  # the fixed memory
 
@@ -48,7 +48,7 @@ class CudaGraphBeams:
         return self.beams.done
 
     def record(self, logits: Tensor) -> None:
-        """For steps whose logits (N, V) are always here."""
+        """Captures a step that always reads its logits (N, V) from this tensor."""
         self.logits, rows = logits, torch.empty_like(self.beams.token)
 
         def run() -> Tensor:
@@ -71,7 +71,7 @@ class CudaGraphBeams:
 
     def load(self, beams: Beams) -> None:
         for mine, new in zip(_all(self.beams), _all(beams), strict=True):
-            mine[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else mine.copy_(new)  # a history may be longer
+            mine[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else mine.copy_(new)  # mine may be longer
 
     def keep(self, sentences: Tensor) -> Beams:
         return self.beams.keep(sentences)
@@ -93,13 +93,13 @@ def _all(beams: Beams) -> Iterable[Tensor]:
 
 
 def _with_room(history: History) -> History:
-    """Zeros, with places for at least as many steps."""
+    """Returns an empty history for at least as many steps, rounded up to a multiple of STEPS."""
     sentences, steps, width = history.token.shape
     return History.empty(sentences, -(-steps // STEPS) * STEPS, width, history.token.device)
 
 
 def _plain(strategy: Strategy) -> bool:
-    """Whether its functions are known to do nothing but operations on tensors."""
+    """Whether the strategy's functions are known to consist of tensor operations only."""
     known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reachable_now
     alone = strategy.remember is None and strategy.spread == 1 and not strategy.adjust
     return known and alone and not strategy.trace
@@ -109,7 +109,7 @@ _recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyD
 
 
 def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
-    """A recording of the same search, where there can be one: of a plain beam search with a recorded model."""
+    """Returns the search as a CUDA graph if possible: for a plain beam search with a model of fixed logits."""
     if not isinstance(search, Beams) or not model.fixed_logits or search.prefix is not None or search.watch is not None:
         return search
     if search.memo or not _plain(search.strategy):
@@ -128,7 +128,7 @@ def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
     if found is None:
         copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
         ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
-        # for every length that its history has room for: others may join or come later that may become longer
+        # for every length that the history has room for: sentences with higher limits may be loaded later
         penalties = length_penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
         found = CudaGraphBeams(replace(search, history=room, ends=ends, penalties=penalties, **copies))
         found.record(step.logits)

@@ -1,13 +1,13 @@
-"""Diverse beam search (Vijayakumar et al. 2018): G groups of w = b / G rows, each of which avoids the tokens of those
-before it.
+"""Diverse beam search (Vijayakumar et al. 2018): G groups of w = b / G rows, each of which avoids the tokens of the
+groups before it.
 
     a continuation with token w is chosen by   log P − λ · (times that earlier groups have chosen w in this step)
 
     B sentences   G groups   w rows of a group   k continuations of a row
 
-Each group is a beam search of its own, with its own finished hypotheses; only the choice of a step sees the other
-groups. The penalty decides what is chosen, and totals stay log-probabilities. Where the groups part, at the first token
-that is not forced, each takes other tokens than those before it, so that no hypothesis is found twice.
+Each group is a separate beam search with its own finished hypotheses; only the choice of candidates depends on the
+other groups. The penalty affects only this choice; totals stay log-probabilities. At the first token that is not
+forced, each group takes other tokens than those before it, so that no hypothesis is found twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NONE = -1  # no token
 
 @dataclass
 class DiverseBeams:
-    """The searches of B sentences; for `inner` each group is a sentence, whose rows lie side by side."""
+    """The searches of B sentences; `inner` treats each group as a sentence, with the groups of a sentence adjacent."""
 
     groups: int
     nbest: int
@@ -72,7 +72,7 @@ class DiverseBeams:
 
 
 def pick_diverse(groups: int, strength: float) -> Pick:
-    """The candidates of every group, one group after the other."""
+    """Returns a `Pick` that picks the candidates of each group, one group after the other."""
 
     def pick(best: Best, beams: Beams) -> Candidates:
         size, width, k = len(beams.step) // groups, beams.width, best.score.shape[1]
@@ -94,11 +94,11 @@ def pick_diverse(groups: int, strength: float) -> Pick:
 
 
 def _of_group(totals: Tensor, repeats: Tensor, parting: Tensor, strength: float, count: int) -> tuple[Tensor, Tensor]:
-    """A group's best continuations, best first, by what they are chosen by, and their places: totals and repeats
-    (B, w·k), parting (B,) → (B, count) each."""
+    """Returns a group's best continuations by penalized score, best first, and their indices: totals and repeats (B,
+    w·k), parting (B,) → (B, count) each."""
     score = totals - strength * repeats
     apart = score.masked_fill(parting[:, None] & (repeats > 0), -math.inf)
-    some = apart.amax(1, keepdim=True) > -math.inf  # with a tiny vocabulary nothing else may be left
+    some = apart.amax(1, keepdim=True) > -math.inf  # a tiny vocabulary may leave no other token
     top, index = torch.where(some, apart, score).topk(min(count, score.shape[1]), dim=1)
     return top, index
 
@@ -109,13 +109,13 @@ def _picked(index: Tensor, top: Tensor, k: int, totals: Tensor, token: Tensor, l
 
 
 def _first(token: Tensor, width: int) -> Tensor:
-    """The tokens that are taken: those before `width` of them go on, (B, 2w) → (B, 2w) with NONE for the others."""
+    """Keeps the tokens that are taken, up to `width` continuing ones; the others become NONE: (B, 2w) → (B, 2w)."""
     before = (token != EOS).cumsum(1) - (token != EOS).int()
     return token.masked_fill(before >= width, NONE)
 
 
 def _parting(beams: Beams) -> Tensor:
-    """(B·G,): whether the groups of a sentence have said the same so far."""
+    """(B·G,): whether the groups of a sentence are all identical so far."""
     if beams.prefix is None:
         return beams.step == 0
     return beams.step == (beams.prefix != NO_TOKEN).sum(1)

@@ -1,10 +1,10 @@
-"""What translates token ids: the interface of an engine. A pipeline knows nothing else of a model.
+"""The interface of an engine, which translates token ids. A pipeline uses a model only through it.
 
     search      sources → hypotheses, by any strategy of `options.py`
-    attention   what the tokens of given translations attended to
-    log_probs   how probable given translations are, token by token
+    attention   the attention weights of given translations
+    log_probs   the log-probabilities of the tokens of given translations
 
-`native_engine.py` does all of it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
+`native_engine.py` implements it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
 a request does not depend on the other requests.
 """
 
@@ -24,30 +24,30 @@ from regard.search.options import SearchOptions
 
 Ids = tuple[int, ...]
 Weights = NDArray[np.float64]  # (T + 1, S + 1): the attention of each target token, EOS last on both sides
-Progress = Callable[[int], None]  # called with the number of requests that were finished
+Progress = Callable[[int], None]  # called with the number of newly finished requests
 
 
 class SearchRequest(NamedTuple):
     """One sentence to translate."""
 
-    ids: Ids  # of the source, the tag's first where there is one
+    ids: Ids  # source ids, beginning with the tag's if there is one
     constraint: Constraint | None = None
-    prefix: Ids = ()  # how its translation begins
+    prefix: Ids = ()  # forced first tokens of the translation
 
 
 class Engine(Protocol):
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
-        """The n-best list of each request, in their order."""
+        """Returns the n-best list of each request, in the order of the requests."""
         ...
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
-        """One map for each pair, of the heads that align; None where the model has no attention."""
+        """Returns one map for each pair, of the alignment heads; None if the model has no attention."""
         ...
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
-        """For each pair the log-probability of each target token and of EOS, (T + 1,)."""
+        """Returns the log-probability of each target token and of EOS for each pair, (T + 1,)."""
         ...
 
 
@@ -57,8 +57,8 @@ class Hypothesis:
 
     ids: tuple[int, ...]
     log_probs: tuple[float, ...]  # one per token; EOS last, unless the length limit cut the hypothesis off
-    score: float  # what the search ranked by
-    total: float | None = None  # log-probability of the whole, where the engine has not given those of the tokens
+    score: float  # by which the search ranked it
+    total: float | None = None  # log-probability of the whole, if the engine did not return those of the tokens
     attention: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)  # as `Engine.attention`
 
     @property
@@ -67,7 +67,7 @@ class Hypothesis:
 
 
 def check_log_probs(best: Sequence[float]) -> None:
-    """Refuse NaN, and −∞ for the best continuation, which would mean that no token has a probability."""
+    """Raises BundleError for NaN, and for −∞ of the best continuation, which means that no token has a probability."""
     if not all(log_prob > -math.inf for log_prob in best):
         raise BundleError(
             "the model gives NaN instead of probabilities, so it cannot translate: its weights are damaged or its "
@@ -85,8 +85,8 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Indices of sentences, longest first, in groups whose padded size stays within the budget of tokens; a single
-    sentence may exceed it.
+    """Yields the indices of sentences, longest first, in batches whose padded size is within the budget of tokens; a
+    single sentence may exceed it.
 
     >>> list(token_batches([3, 9, 4], budget=12))
     [[1], [2, 0]]

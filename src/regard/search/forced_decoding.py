@@ -1,4 +1,4 @@
-"""How probable a model finds a given translation: log P of every token under teacher forcing.
+"""Forced decoding: log P of every token of a given translation under teacher forcing.
 
 B pairs   T target tokens and EOS   V vocabulary
 """
@@ -34,16 +34,16 @@ class Likelihood:
 
     @property
     def log_prob(self) -> float:
-        """Of the whole target, EOS included."""
+        """The log-probability of the whole target, EOS included."""
         return sum(self.token_log_probs)
 
     @property
     def perplexity(self) -> float:
-        """Per token, EOS included."""
+        """The perplexity per token, EOS included."""
         return perplexity(self.log_prob, len(self.token_log_probs))
 
     def score(self, alpha: float) -> float:
-        """What a search with this length penalty ranks it by."""
+        """The score by which a search with this length penalty ranks the translation."""
         return self.log_prob / length_penalty(len(self.token_log_probs), alpha)
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ def token_log_probs(model: Model, batch: Batch) -> Tensor:
 def forced_log_probs(
     model: Model, sources: Sequence[Ids], targets: Sequence[Ids], batch_tokens: int = 4096
 ) -> list[NDArray[np.float64]]:
-    """For each pair, given without BOS and EOS: log P of its target tokens and of EOS, (T + 1,)."""
+    """Returns log P of the target tokens and of EOS, (T + 1,), for each pair, given without BOS and EOS."""
     found: list[NDArray[np.float64]] = [np.empty(0)] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
     for group in token_batches(lengths, batch_tokens):
@@ -100,7 +100,7 @@ def forced_attention(
     sources: Sequence[Sequence[int]],
     targets: Sequence[Sequence[int]],
 ) -> list[Weights]:
-    """Each map (T + 1, S + 1) of a teacher-forced pass, EOS last on both sides."""
+    """Returns an attention map (T + 1, S + 1) of a teacher-forced pass for each pair, EOS last on both sides."""
     layers = model.attention(flat_batch(sources, targets).pad().to(model.device)).cross
     weights = view.heads.average(layers).double().cpu().numpy()  # (B, T, S)
     found = []

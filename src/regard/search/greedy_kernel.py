@@ -1,4 +1,4 @@
-"""A step of greedy search in one GPU kernel, in Triton: what `Beams.advance` does with one row for each sentence."""
+"""A step of greedy search as one Triton kernel: the same as `Beams.advance` with one row for each sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if HAS_TRITON:
     @triton.jit
     def _advance(
         best, best_token, step, limit, token, total, done, end_score, end_length, end_log_prob, broken,
-        said, said_log_prob, sentences, room, alpha: tl.constexpr, eos: tl.constexpr, block: tl.constexpr,
+        generated, generated_log_prob, sentences, room, alpha: tl.constexpr, eos: tl.constexpr, block: tl.constexpr,
     ):  # fmt: skip
         s = tl.program_id(0) * block + tl.arange(0, block)
         here = s < sentences
@@ -26,8 +26,8 @@ if HAS_TRITON:
         before = tl.load(step + s, mask=here, other=0)
         old_total = tl.load(total + s, mask=here, other=0.0)
         was_done = tl.load(done + s, mask=here, other=1) != 0
-        tl.store(said + s * room + before, word.to(tl.int32), mask=here)
-        tl.store(said_log_prob + s * room + before, log_prob, mask=here)
+        tl.store(generated + s * room + before, word.to(tl.int32), mask=here)
+        tl.store(generated_log_prob + s * room + before, log_prob, mask=here)
         tl.store(token + s, word, mask=here)
         new_total = old_total + log_prob.to(tl.float64)
         real = new_total > -float("inf")
@@ -49,7 +49,7 @@ if HAS_TRITON:
 
 
 def advance_greedy(best: Tensor, best_token: Tensor, beams: Beams) -> None:
-    """The best token of each sentence and its log-probability, each (B, 1), read into the search, in place."""
+    """Advances the search in place by each sentence's best token and its log-probability, each (B, 1)."""
     sentences, room = beams.history.token.shape[:2]
     ends, history = beams.ends, beams.history
     _advance[(triton.cdiv(sentences, 128),)](

@@ -1,10 +1,10 @@
-"""Minimum Bayes risk decoding: of several samples the one that is most like all of them.
+"""Minimum Bayes risk decoding: chooses the sample that is most similar to all samples.
 
     y* = argmax over y in Y of u(y)      u(y) = 1/n · Σ U(y, y') over y' in Y      Y: n samples of P(y | x)
 
 U is chrF or BLEU of y with y' as its reference, between texts (Kumar and Byrne 2004; Eikema and Aziz 2020). The most
 probable translation need not be typical: a sample that shares its words with many others has the least expected error.
-A text that was drawn several times counts so many times. The result depends on the texts alone.
+A text drawn several times counts as many times. The result depends only on the texts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UTILITIES = {"chrf": pairwise_chrf, "bleu": pairwise_bleu}
 
 
 def expected_utilities(texts: Sequence[str], utility: Utility = "chrf") -> list[float]:
-    """u of each text, from 0 to 100.
+    """Returns u of each text, from 0 to 100.
 
     >>> [round(u, 1) for u in expected_utilities(["the cat", "the cat", "a dog"])]
     [68.6, 68.6, 36.3]
@@ -36,8 +36,8 @@ def expected_utilities(texts: Sequence[str], utility: Utility = "chrf") -> list[
 
 
 def least_risk(hypotheses: Sequence[Hypothesis], texts: Sequence[str], utility: Utility = "chrf") -> list[Hypothesis]:
-    """The samples, the one with the highest expected utility first, which is their score; of equal ones in the order
-    of their draws."""
+    """Returns the samples by decreasing expected utility, which becomes their score; ties stay in the order of their
+    draws."""
     utilities = expected_utilities(texts, utility)
     scored = [replace(one, score=u) for one, u in zip(hypotheses, utilities, strict=True)]
     return sorted(scored, key=lambda one: -one.score)

@@ -19,12 +19,12 @@ from regard.search.search import Capacity, search
 
 @dataclass(frozen=True)
 class NativeEngine:
-    model: Model  # searched with; it may have a lexicon and rules mixed in
+    model: Model  # used for search; it may include a lexicon and rules
     view: AlignmentView  # of the plain model
-    plain: Model  # without what is mixed in
+    plain: Model  # the model without lexicon and rules
     batch_tokens: int = BATCH_TOKENS
-    batch_sentences: int | None = None  # in flight at most
-    precision: Precision = "auto"  # of searching on a GPU
+    batch_sentences: int | None = None  # maximal number of active sentences
+    precision: Precision = "auto"  # of search on a GPU
 
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None

@@ -1,7 +1,7 @@
-"""How to search: the options of every strategy, as plain numbers that any engine reads.
+"""The options of every search strategy, as plain values that any engine reads.
 
-A strategy is what the options say together: a beam of 1 is greedy search, `groups` make a diverse beam, `sampling`
-draws instead of searching, and `mbr` chooses among what was drawn. docs/search.md has the formula of each.
+The options together determine the strategy: a beam of 1 is greedy search, `groups` make a diverse beam, `sampling`
+draws instead of searching, and `mbr` chooses among the samples. docs/search.md has the formula of each.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from regard.config import check_bounds, key
 from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]
-Precision = Literal["auto", "float32", "bfloat16"]  # of searching on a GPU: "auto" is bfloat16 where it computes in it
-STRONGEST = 100.0  # penalty; larger ones only lose digits
+Precision = Literal["auto", "float32", "bfloat16"]  # of search on a GPU: "auto" is bfloat16 where supported
+MAX_PENALTY = 100.0  # penalty; larger ones only lose precision
 BATCH_TOKENS = 4096  # source tokens of a batch
 
 
@@ -50,18 +50,18 @@ class Mbr:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """What a search and a call of `translate` share: every option of a strategy but the width and the length penalty,
-    which a model has defaults for."""
+    """The options that a search and a call of `translate` share: all but the beam and the length penalty, for which
+    models have defaults."""
 
     nbest: int = key(1, "Translations per text, best first, no two equal; at most the beam.", 1, MAX_BEAM)
     sampling: Sampling | None = None  # draw `nbest` translations at random instead of searching for the best
-    mbr: Mbr | None = None  # minimum Bayes risk: choose among `mbr.samples` samples; the caller does it
+    mbr: Mbr | None = None  # minimum Bayes risk: the caller chooses among `mbr.samples` samples
     no_repeat: int = key(0, "Never repeat N tokens in a row, unless the source repeats itself; 0: no limit.", 0, 100)
     coverage_penalty: float = key(
-        0.0, "Against source tokens without attention: β of Wu et al. 2016; try 0.2.", 0, STRONGEST
+        0.0, "Against source tokens without attention: β of Wu et al. 2016; try 0.2.", 0, MAX_PENALTY
     )
     repetition_penalty: float = key(
-        1.0, "Log-probabilities of tokens that occurred before are multiplied by X; 1 changes nothing.", 1, STRONGEST
+        1.0, "Log-probabilities of tokens that occurred before are multiplied by X; 1 changes nothing.", 1, MAX_PENALTY
     )
     groups: int = key(
         1, "Diverse beam: N groups, which divide the beam; each avoids the tokens of those before it.", 1, MAX_BEAM
@@ -70,7 +70,7 @@ class SearchSettings:
         0.5,
         "Of a diverse beam: subtracted from the log-probability of tokens of other groups.",
         0,
-        STRONGEST,
+        MAX_PENALTY,
     )
     min_length: int = key(0, "Fewest tokens of each translated sentence.", 0, 100_000)
     max_length: int | None = key(
@@ -79,7 +79,7 @@ class SearchSettings:
     exact: bool = key(False, "Search until no hypothesis of the beam can still overtake the best ones.")
 
     def check(self, beam: int) -> None:
-        """Raise InputError where options are out of bounds or contradict each other."""
+        """Raises InputError if options are out of bounds or contradict each other."""
         check_bounds(self)
         if not isinstance(self.sampling, Sampling | None):
             raise InputError(f"sampling must be a regard.Sampling(temperature=…), but is {self.sampling!r}")
@@ -111,12 +111,12 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SearchOptions(SearchSettings):
-    """How an engine searches. `nbest` hypotheses are returned for each source."""
+    """The options of an engine's search. `nbest` hypotheses are returned for each source."""
 
     beam: int = key(4, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM)
     length_penalty: float = key(0.6, "α of ((5 + length) / 6)^α.", 0, MAX_LENGTH_PENALTY)
-    attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
-    token_log_probs: bool = False  # and the model's own log-probability of each of its tokens, not of the whole alone
+    attention: bool = False  # whether to add the best hypothesis's attention, if the engine has it
+    token_log_probs: bool = False  # whether to add the model's log-probability of each token of it
 
     def __post_init__(self) -> None:
         self.check(self.beam)
@@ -129,5 +129,5 @@ class SearchOptions(SearchSettings):
 
     @property
     def rows(self) -> int:
-        """Hypotheses of a source that are extended at a time."""
+        """The number of hypotheses of a source that are extended at the same time."""
         return self.beam if self.sampling is None else self.nbest

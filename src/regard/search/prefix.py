@@ -1,8 +1,8 @@
-"""How a translation must begin: a text as tokens that are forced, and a word that the tokens after them complete.
+"""Forced prefixes: a text that a translation must begin with, as forced tokens and a last word that is completed.
 
-A text may end inside a word, where the model's own tokens would be cut elsewhere: "Le ch" goes on as ▁Le ▁chat, not as
-▁Le ▁ch at. So the words before the last space are forced as their tokens, and the last one, as far as it is given, is a
-constraint on what follows: the next token continues it, or is a part of it.
+A text may end inside a word, where the model's own tokens would be split elsewhere: "Le ch" continues as ▁Le ▁chat, not
+as ▁Le ▁ch at. So the words before the last space are forced as their tokens, and the last one, as far as it is given,
+is a constraint on what follows: the next token continues it, or is a part of it.
 
     Le ch   →   forced ▁Le, then any of ▁chat ▁chien ▁chez …, or ▁c and after it any token that begins with h
 """
@@ -22,12 +22,12 @@ from regard.text.pieces import SPACE, from_pieces_form, nfc, to_pieces_form
 from regard.text.slots import SLOT
 from regard.text.tokenizer import Tokenizer
 
-LONGEST_OPEN = 16  # characters that are left open at the end of a text without spaces
+LONGEST_OPEN = 16  # characters at the end of a text without spaces that are not forced
 CACHED = 256  # sets of forbidden tokens
 
 
 class ForcedStart(NamedTuple):
-    """The tokens that come first, and what the tokens after them must begin with."""
+    """The forced first tokens, and the text that the tokens after them must begin with."""
 
     ids: tuple[int, ...] = ()
     rest: bytes = b""  # in pieces form
@@ -37,7 +37,7 @@ NO_START = ForcedStart()
 
 
 class PieceTable:
-    """Which tokens of a vocabulary continue a text."""
+    """Finds the tokens of a vocabulary that continue a text."""
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
         self.pieces = pieces
@@ -49,7 +49,7 @@ class PieceTable:
         self._forbidden: dict[bytes, frozenset[int]] = {}
 
     def continuing(self, rest: bytes) -> frozenset[int]:
-        """The tokens that begin with `rest`, and those that are a part of it.
+        """Returns the tokens that begin with `rest`, and those that are a prefix of it.
 
         >>> sorted(PieceTable([b"", b"a", b"ab", b"abc", b"b", b"ac"]).continuing(b"ab"))
         [1, 2, 3]
@@ -68,8 +68,8 @@ class PieceTable:
             self._forbidden[rest] = frozenset(range(len(self.pieces))) - self.continuing(rest)
         return self._forbidden[rest]
 
-    def sayable(self, rest: bytes) -> bool:
-        """Whether some tokens say it."""
+    def can_spell(self, rest: bytes) -> bool:
+        """Whether some sequence of tokens spells a text that begins with `rest`."""
         waiting, seen = [0], {0}
         while waiting:
             at = waiting.pop()
@@ -85,7 +85,7 @@ class PieceTable:
 
 @dataclass(frozen=True)
 class Begins:
-    """A constraint (`constraints.py`): after `skip` tokens, which are forced, the text goes on with `rest`.
+    """A constraint (`constraints.py`): after `skip` forced tokens, the text must continue with `rest`.
 
     >>> begins = Begins(PieceTable([b"", b"a", b"ab", b"abc", b"b", b"ac"]), b"ab", skip=1).after(4)
     >>> sorted(begins.forbidden()), sorted(begins.after(1).forbidden()), sorted(begins.after(3).forbidden())
@@ -111,7 +111,7 @@ class Begins:
 
 
 class PrefixReader:
-    """Reads prefixes for one tokenizer."""
+    """Converts prefixes to forced starts for one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -121,7 +121,7 @@ class PrefixReader:
         return PieceTable(self.tokenizer.target.bytes)
 
     def start(self, text: str, most: int) -> ForcedStart:
-        """`most`: tokens that a translation may have."""
+        """Returns the forced start of a text. `most`: the maximal tokens of a translation. Raises InputError."""
         text = nfc(text)
         head, rest = _cut(text)
         (ids,) = self.tokenizer.encode_target([head])
@@ -130,7 +130,7 @@ class PrefixReader:
                 f"prefix must have at most {most} tokens, which is all that a translation may have, but has more than "
                 f"{len(ids)}; give a shorter one"
             )
-        if self.tokenizer.unknown in ids or not self.table.sayable(rest):
+        if self.tokenizer.unknown in ids or not self.table.can_spell(rest):
             raise InputError(f'prefix must be of words that the model knows, but "{text}" is not; give another one')
         return ForcedStart(tuple(ids), rest)
 
@@ -138,17 +138,17 @@ class PrefixReader:
         return Begins(self.table, start.rest, len(start.ids)) if start.rest else None
 
     def text(self, start: ForcedStart) -> str:
-        """What a translation begins with."""
+        """Returns the text of a forced start."""
         forced = [self.tokenizer.target.bytes[i] for i in start.ids]
         return from_pieces_form(b"".join([*forced, start.rest]))
 
     def after(self, start: ForcedStart, token: int) -> ForcedStart:
-        """The start that is longer by one token."""
+        """Returns the start extended by one token."""
         return ForcedStart((*start.ids, token), start.rest[len(self.table.pieces[token]) :])
 
 
 def _cut(text: str) -> tuple[str, bytes]:
-    """What is forced, and in pieces form what is left open.
+    """Splits a prefix into the forced text and the rest, in pieces form, that is only a constraint.
 
     >>> _cut("Le ch"), _cut("Le chat "), _cut("")
     (('Le', b'\\xe2\\x96\\x81ch'), ('Le chat', b'\\xe2\\x96\\x81'), ('', b''))

@@ -1,8 +1,8 @@
 """Texts that a translation must contain, as a constraint on its tokens.
 
-Each text is encoded as it stands after a space and as it stands within a run of characters (l'homme). Where a text is
-wanted with and without an initial capital, the capital is for the beginning of the sentence. A constraint says what
-must be said, not where: a model that does not know a word says its own translation as well. `wrong_translations` finds
+Each text is encoded as after a space and as within a run of characters (l'homme). If a text is wanted with and without
+an initial capital, the capital is for the beginning of the sentence. A constraint requires a text, but not at a certain
+place: a model that does not know a term also outputs its own translation of the source word. `wrong_translations` finds
 that word, and `never` forbids it in a second search.
 """
 
@@ -21,20 +21,20 @@ from regard.text.pieces import SPACE
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import Span, WordLink
 
-FOUR_BYTES = 0xF0  # first byte of a character of four
+FOUR_BYTES = 0xF0  # first byte of a four-byte character
 JOINING = "'’-–([{“„«‹¿¡/"  # a word may follow without a space
 SHORTEST_OWN = 4  # letters of a word that may be forbidden
 
 
 class Required(NamedTuple):
-    """The constraint, None where nothing is asked for, and the numbers of the texts that the vocabulary lacks."""
+    """The constraint, None if nothing is required, and the indices of texts that the vocabulary cannot spell."""
 
     terms: Terms | None
-    unsayable: tuple[int, ...]
+    unspellable: tuple[int, ...]
 
 
 class RequiredTerms:
-    """Makes constraints for one tokenizer; which of its tokens touch a word is found out once."""
+    """Makes constraints for one tokenizer, whose `edges` are computed once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -44,30 +44,30 @@ class RequiredTerms:
         return word_edges(self.tokenizer)
 
     def of(self, wanted: Sequence[Sequence[str]]) -> Required:
-        """Each of the wanted texts in one of its forms, as often as it is listed."""
+        """Requires each of the wanted texts in one of its forms, as often as it is listed."""
         forms = [
             list(dict.fromkeys(form for text in texts for form in self.forms(text, _small(text) in texts)))
             for texts in wanted
         ]
-        sayable = [some for some in forms if any(form.place == "anywhere" for form in some)]
+        spellable = [some for some in forms if any(form.place == "anywhere" for form in some)]
         missing = tuple(i for i, some in enumerate(forms) if not any(form.place == "anywhere" for form in some))
-        return Required(Terms.of(sayable, self.edges) if sayable else None, missing)
+        return Required(Terms.of(spellable, self.edges) if spellable else None, missing)
 
     def never(self, texts: Sequence[str]) -> Never:
-        """None of these texts, unless a required one begins like it. Where the first of a word's tokens is only a few
-        letters, that one is forbidden: the search would say it and go on with the required word, as in "Le ch matou"
-        where "chat" is forbidden."""
+        """Forbids these texts, unless a required one begins like it. If the first token of a word is only a few letters
+        long, that token is forbidden: otherwise the search would generate it and continue with the required word, as in
+        "Le ch matou" where "chat" is forbidden."""
         forms = [form.tokens for text in texts for form in self.forms(text)]
         return Never(frozenset(tokens[:1] if self._is_fragment(tokens) else tokens for tokens in forms))
 
     def _is_fragment(self, tokens: Sequence[int]) -> bool:
-        """Whether the first of several tokens is the beginning of a word and too short to be one that is needed."""
+        """Whether the first of several tokens is the beginning of a word and too short to be a required word."""
         first = self.tokenizer.target.bytes[tokens[0]].decode("utf-8", "replace")
         begins = first.startswith(SPACE) and first[1:].isalpha() and len(first[1:]) < SHORTEST_OWN
         return begins and len(tokens) > 1 and tokens[1] in self.edges.continues
 
     def forms(self, text: str, first: bool = False) -> Iterator[Form]:
-        """The tokens of a text in each place where it may stand; `first`: only at the beginning of the sentence."""
+        """Yields the tokens of a text for each place where it may occur; `first`: only at the sentence beginning."""
         text = text.strip()
         apart = tuple(self.tokenizer.target.encode([text])[0])
         joined = tuple(self.tokenizer.target.encode_joined(text))
@@ -77,13 +77,13 @@ class RequiredTerms:
 
 
 def _small(text: str) -> str | None:
-    """The text with a small first letter, if its first letter is a capital."""
+    """Returns the text with a lower-case first letter, None if its first letter is not a capital."""
     return text[0].lower() + text[1:] if text[:1].isupper() else None
 
 
 def wrong_translations(spans: Sequence[Span], links: Sequence[WordLink], text: str) -> list[str]:
-    """The word of a translation that each span of the source became: the longest of those that are linked to it. Short
-    words are left out, because articles and prepositions are needed elsewhere in the sentence.
+    """Returns the translation of each span of the source: the longest word linked to it. Short words are left out,
+    because articles and prepositions are needed elsewhere in the sentence.
 
     >>> wrong_translations([(4, 7)], [((0, 3), (0, 2)), ((4, 7), (3, 7)), ((4, 7), (0, 2))], "Le chat dort.")
     ['chat']
@@ -97,8 +97,8 @@ def wrong_translations(spans: Sequence[Span], links: Sequence[WordLink], text: s
 
 
 def word_edges(tokenizer: Tokenizer) -> WordEdges:
-    """Which tokens begin or end with a letter, a mark or a digit. A character that is spelled in bytes counts as a
-    letter if its first byte is below 0xF0, and else as an emoji."""
+    """Finds the tokens that begin or end with a letter, a mark or a digit. A character spelled in bytes counts as a
+    letter if its first byte is below 0xF0, and otherwise as an emoji."""
     continues, ends, joins = set(), set(), set()
     for i, raw in enumerate(tokenizer.target.bytes):
         if not raw:
@@ -118,21 +118,21 @@ def _in_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LMN"
 
 
-MOST_READINGS = 64  # ways to read what was said as phrases; those that need most are forgotten first
+MOST_READINGS = 64  # parses of the output into phrases; those that need most are dropped first
 
 Place = Literal["anywhere", "joined", "first"]
 
 
 class Form(NamedTuple):
-    """One way to say a phrase: its tokens, and where they may stand. `joined`: without a space before it, a word only
-    after such as l' or a bracket; `first`: at the beginning of the sentence only."""
+    """One tokenization of a phrase, and where it may occur. `joined`: without a space before it, for a word only after
+    l', a bracket or the like; `first`: only at the beginning of the sentence."""
 
     tokens: tuple[int, ...]
     place: Place = "anywhere"
 
 
 class WordEdges(NamedTuple):
-    """Which tokens touch the word before or after them: "eau" after "chat" makes another word of it."""
+    """The tokens that join the word before or after them: "eau" after "chat" makes another word of it."""
 
     continues: frozenset[int] = NOTHING  # begin with a letter or digit, no space before it
     ends_in_word: frozenset[int] = NOTHING  # end with a letter or digit
@@ -141,16 +141,16 @@ class WordEdges(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reading:
-    """One way to read what was said: the phrases that are still to be said, and how far the present one has come."""
+    """One parse of the output: the phrases still required, and the progress within the current one."""
 
-    left: tuple[int, ...]  # how often each phrase must still be said
-    phrase: int = -1  # the one that was begun or just ended; -1: none
+    left: tuple[int, ...]  # how often each phrase is still required
+    phrase: int = -1  # index of the phrase begun or just ended; -1: none
     form: int = 0
-    said: int = 0  # tokens of it; all of them: it has ended, unless the next token continues its last word
+    generated: int = 0  # its tokens so far; if all, it has ended, unless the next token continues its last word
 
 
 class _Phrases:
-    """What all hypotheses of a sentence share: the forms of each phrase, and how often it must be said."""
+    """Data shared by all hypotheses of a sentence: the forms of each phrase, and how often it is required."""
 
     def __init__(self, phrases: Sequence[Sequence[Form]], edges: WordEdges) -> None:
         counts = Counter(tuple(dict.fromkeys(forms)) for forms in phrases)
@@ -168,13 +168,13 @@ class _Phrases:
         if reading.phrase < 0 or self.ended(reading):
             return rest
         whole = len(self.forms[reading.phrase][reading.form].tokens)
-        return rest - self.shortest[reading.phrase] + whole - reading.said
+        return rest - self.shortest[reading.phrase] + whole - reading.generated
 
     def ended(self, reading: _Reading) -> bool:
-        return reading.said == len(self.forms[reading.phrase][reading.form].tokens)
+        return reading.generated == len(self.forms[reading.phrase][reading.form].tokens)
 
     def beginnings(self, reading: _Reading, last: int | None) -> Iterable[tuple[int, int, Form]]:
-        """The forms that may begin now: (phrase, its form, the form)."""
+        """Yields the forms that may begin now: (phrase, index of the form, form)."""
         apart = last not in self.edges.joins
         for phrase, n in enumerate(reading.left):
             for number, form in enumerate(self.forms[phrase] if n else ()):
@@ -183,22 +183,22 @@ class _Phrases:
                 if not blocked:
                     yield phrase, number, form
 
-    def begun(self, left: tuple[int, ...], phrase: int, form: int, said: int) -> _Reading:
-        """A reading with so many tokens of a form said; with all of them the phrase is counted as said."""
-        if said == len(self.forms[phrase][form].tokens):
+    def begun(self, left: tuple[int, ...], phrase: int, form: int, generated: int) -> _Reading:
+        """Returns the reading after `generated` tokens of a form; with all of them the phrase counts as generated."""
+        if generated == len(self.forms[phrase][form].tokens):
             left = (*left[:phrase], left[phrase] - 1, *left[phrase + 1 :])
-        return _Reading(left, phrase, form, said)
+        return _Reading(left, phrase, form, generated)
 
     def next_readings(self, reading: _Reading, token: int, last: int | None) -> Iterable[_Reading]:
         left = reading.left
         if reading.phrase >= 0:
             tokens = self.forms[reading.phrase][reading.form].tokens
             if not self.ended(reading):
-                if tokens[reading.said] == token:
-                    yield self.begun(left, reading.phrase, reading.form, reading.said + 1)
+                if tokens[reading.generated] == token:
+                    yield self.begun(left, reading.phrase, reading.form, reading.generated + 1)
                 return
             if token in self.edges.continues and tokens[-1] in self.edges.ends_in_word:
-                return  # another word now; the reading in which the phrase never began goes on
+                return  # it became another word; the reading without this phrase continues
         yield _Reading(left)
         for phrase, number, form in self.beginnings(reading, last):
             if form.tokens[0] == token:
@@ -206,10 +206,10 @@ class _Phrases:
 
 
 class Terms:
-    """Phrases that must be said, each as often as it is given, in any order, without sharing tokens.
+    """Requires phrases, each as often as it is given, in any order, without sharing tokens.
 
-    What was said is read in every possible way, so a phrase may begin again in its own middle (a a b in a a a b), and
-    "New York" that goes on to be "New York Times" is taken for the one that helps more.
+    All parses of the output are tracked, so a phrase may begin again in its own middle (a a b in a a a b), and
+    "New York" that continues as "New York Times" counts as whichever leaves less to generate.
 
     >>> terms = Terms.of([[(5, 6)], [(7,), (8, 9)]])
     >>> terms.needs, sorted(terms.wanted()), sorted(terms.after(5).wanted()), terms.after(5).after(6).needs
@@ -223,7 +223,7 @@ class Terms:
 
     @classmethod
     def of(cls, phrases: Iterable[Iterable[Sequence[int] | Form]], edges: WordEdges | None = None) -> Terms:
-        """Each phrase by its forms, of which one must be said: token sequences, or `Form`s."""
+        """Makes a constraint from phrases, each a list of alternative forms: token sequences, or `Form`s."""
         made = [[f if isinstance(f, Form) else Form(tuple(f)) for f in forms] for forms in phrases]
         shared = _Phrases(made, WordEdges() if edges is None else edges)
         return cls(shared, frozenset({_Reading(shared.counts)}))
@@ -244,20 +244,20 @@ class Terms:
         return ONLY_EOS if self.needs else NOTHING
 
     def wanted(self) -> frozenset[int]:
-        """Of the readings that need least: the next token of a phrase that was begun, or the first ones of all."""
+        """For the readings that need least: the next token of a phrase that was begun, or the first tokens of all."""
         tokens = set()
         for reading in self._readings:
             if self._phrases.need(reading) > self.needs:
                 continue
             if reading.phrase >= 0 and not self._phrases.ended(reading):
-                tokens.add(self._phrases.forms[reading.phrase][reading.form].tokens[reading.said])
+                tokens.add(self._phrases.forms[reading.phrase][reading.form].tokens[reading.generated])
             else:
                 tokens |= {form.tokens[0] for _, _, form in self._phrases.beginnings(reading, self._last)}
         return frozenset(tokens) if self.needs else NOTHING
 
     def after(self, token: int) -> Terms:
         if token not in self._phrases.first_tokens and all(reading.phrase < 0 for reading in self._readings):
-            return Terms(self._phrases, self._readings, token)  # the usual case: nothing begun, nothing begins
+            return Terms(self._phrases, self._readings, token)  # the usual case: no phrase is open and none begins
         made = {r for reading in self._readings for r in self._phrases.next_readings(reading, token, self._last)}
         kept = frozenset(r for r in made if not any(_better(other, r) for other in made))
         if len(kept) > MOST_READINGS:
@@ -266,6 +266,6 @@ class Terms:
 
 
 def _better(one: _Reading, other: _Reading) -> bool:
-    """Whether a reading is as far within its phrase and has less to say."""
-    same_place = (one.phrase, one.form, one.said) == (other.phrase, other.form, other.said)
+    """Whether one reading is at the same place in its phrase as the other and needs less."""
+    same_place = (one.phrase, one.form, one.generated) == (other.phrase, other.form, other.generated)
     return same_place and one.left != other.left and all(a <= b for a, b in zip(one.left, other.left, strict=True))

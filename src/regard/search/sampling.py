@@ -1,10 +1,10 @@
-"""Ancestral sampling: at every step a token drawn at random by its probability.
+"""Ancestral sampling: each token is drawn at random by its probability.
 
-    y(t) ~ q(w) ∝ P(w | y<t, x)^(1/τ)      over the tokens that are kept
+    y(t) ~ q(w) ∝ P(w | y<t, x)^(1/τ)      over the tokens that are not cut
 
     N = B × n rows   V vocabulary   τ temperature
 
-τ = 1 with every token kept draws from the model itself; a small τ comes close to greedy search. Three cuts remove
+τ = 1 without cuts draws from the model's distribution; a small τ approaches greedy search. Three cuts remove
 improbable tokens: keep the k most probable (Fan et al. 2018), the smallest set with total probability p (the nucleus,
 Holtzman et al. 2020), or those with a share of the best token's probability (min-p, Nguyen et al. 2024). Temperature is
 applied first, then k, p and min-p.
@@ -13,9 +13,9 @@ A draw takes one uniform number u in [0, 1) and returns the token at which the c
 numbers of a sentence come from the seed and its source ids, and sample i uses the i-th row of them. So the samples of a
 sentence do not depend on the rest of the batch or on how many samples are drawn; the same sentence twice in a batch
 gets the same samples twice. Samples are not ranked: they are in the order of their draws, and `score` is the model's
-log-probability, at τ = 1 and with every token kept.
+log-probability, at τ = 1 and without cuts.
 
-A sentence is done when all its samples have ended or are at its length limit. `bound_samples.py` draws under a
+A sentence is done when all its samples have ended or are at its length limit. `ConstrainedSamples` draws under a
 constraint.
 """
 
@@ -43,23 +43,23 @@ from regard.search.options import Sampling
 
 
 def most_probable(log_probs: Tensor, k: int) -> Tensor:
-    """The k best tokens of each row, the others at −∞: (N, V) → (N, V)."""
+    """Keeps the k best tokens of each row and sets the others to −∞: (N, V) → (N, V)."""
     best, tokens = log_probs.topk(min(k, log_probs.shape[-1]), dim=-1)
     return torch.full_like(log_probs, -math.inf).scatter(-1, tokens, best)
 
 
 def nucleus(log_probs: Tensor, p: float) -> Tensor:
-    """The smallest set of best tokens with total probability p, the others at −∞: (N, V) → (N, V)."""
+    """Keeps the smallest set of best tokens with total probability p, and sets the others to −∞: (N, V) → (N, V)."""
     ordered, tokens = log_probs.sort(dim=-1, descending=True)
     probs = ordered.softmax(dim=-1)
     before = probs.cumsum(dim=-1) - probs  # total probability of all better tokens
     outside = before >= p
-    outside[:, 0] = False  # the best token stays, whatever the rounding
+    outside[:, 0] = False  # the best token is always kept, despite rounding
     return torch.full_like(log_probs, -math.inf).scatter(-1, tokens, ordered.masked_fill(outside, -math.inf))
 
 
 def near_best(log_probs: Tensor, share: float) -> Tensor:
-    """The tokens with at least `share` of the best one's probability, the others at −∞: (N, V) → (N, V)."""
+    """Keeps tokens with at least `share` of the best one's probability, and sets others to −∞: (N, V) → (N, V)."""
     least = log_probs.amax(dim=-1, keepdim=True) + math.log(share)
     return log_probs.masked_fill(log_probs < least, -math.inf)
 
@@ -67,7 +67,7 @@ def near_best(log_probs: Tensor, share: float) -> Tensor:
 def sampling_probs(
     log_probs: Tensor, temperature: float, top_k: int | None, top_p: float, min_p: float = 0.0
 ) -> Tensor:
-    """q: (N, V) log-probabilities of the model → (N, V) probabilities."""
+    """Returns q: log-probabilities of the model (N, V) → probabilities (N, V)."""
     scores = log_probs / temperature
     if top_k is not None:
         scores = most_probable(scores, top_k)
@@ -79,30 +79,30 @@ def sampling_probs(
 
 
 def draw(probs: Tensor, uniform: Tensor) -> Tensor:
-    """The token at which the cumulative sum exceeds u: probs (N, V), uniform (N,) in [0, 1) → (N,)."""
+    """Returns the token at which the cumulative sum exceeds u: probs (N, V), uniform (N,) in [0, 1) → (N,)."""
     sums = probs.cumsum(dim=-1)
     item = uniform[:, None] * sums[:, -1:]  # the sum is 1 up to rounding
     token = torch.searchsorted(sums, item, right=True).clamp(max=probs.shape[-1] - 1)  # (N, 1)
-    possible = probs.gather(-1, token) > 0  # rounding could choose a token of probability 0
+    possible = probs.gather(-1, token) > 0  # False where rounding chose a token of probability 0
     return torch.where(possible, token, probs.argmax(dim=-1, keepdim=True))[:, 0]
 
 
 @dataclass
 class Samples:
-    """The samples of B sentences, n of each."""
+    """The search state of B sentences with n samples each."""
 
     strategy: Strategy
     options: Sampling
     width: int  # n
-    step: Tensor  # (B,) tokens that are said
-    limit: Tensor  # (B,) that may be said
+    step: Tensor  # (B,) tokens generated so far
+    limit: Tensor  # (B,) maximal number of tokens
     prefix: Tensor | None  # (B, P) how each translation begins, then NO_TOKEN
-    token: Tensor  # (N,) what each row said last
+    token: Tensor  # (N,) the last token of each row
     uniform: Tensor  # (B, L, n) in [0, 1)
     history: History
     ends: Ends
     done: Tensor  # (B,)
-    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, n, …) of a variant; moves along with sentences
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, n, …) of a variant; reordered with sentences
 
     @classmethod
     def begin(
@@ -127,27 +127,27 @@ class Samples:
         )
 
     def advance(self, step: Step) -> None:
-        """Draw the next token of every row."""
+        """Draws the next token of every row."""
         log_probs = step.log_probs  # (N, V)
         scores = log_probs.clone()
-        scores[:, :EOS] = -math.inf  # PAD and BOS are never said
+        scores[:, :EOS] = -math.inf  # PAD and BOS are never generated
         for adjust in self.strategy.adjust:
             scores = adjust(scores, self, step)
         options, place = self.options, torch.arange(len(self.step), device=log_probs.device)
         allowed = self.allowed(scores)
         probs = sampling_probs(allowed, options.temperature, options.top_k, options.top_p, options.min_p)
-        token = self.said(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
+        token = self.replace_early_eos(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
         if self.prefix is not None:
             due = prefix_tokens_at(self.prefix, self.step).repeat_interleave(self.width)
             token = torch.where(due == NO_TOKEN, token, due)
         self._write(place, token, log_probs.gather(1, token[:, None])[:, 0])
 
     def allowed(self, scores: Tensor) -> Tensor:
-        """What may be drawn, (N, V) → (N, V)"""
+        """Returns the scores of the tokens that may be drawn, (N, V) → (N, V)."""
         return scores
 
-    def said(self, token: Tensor, log_probs: Tensor) -> Tensor:
-        """What is said when these tokens (N,) are drawn"""
+    def replace_early_eos(self, token: Tensor, log_probs: Tensor) -> Tensor:
+        """Returns the tokens to generate when these tokens (N,) are drawn."""
         return token
 
     def _write(self, place: Tensor, token: Tensor, log_prob: Tensor) -> None:
@@ -164,7 +164,7 @@ class Samples:
         self.done = self.done | broken | (self.step >= self.limit) | ~self.ends.log_prob.isnan().any(1)
         self.token = token.flatten()
 
-    # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
+    # ── adding and removing sentences ───────────────────────────────────────────────────────────────────────────────
 
     def keep(self, sentences: Tensor) -> Self:
         return replace(self, **kept(self, sentences), uniform=self.uniform[sentences])
@@ -178,7 +178,7 @@ class Samples:
 
 
 def uniform_numbers(items: Sequence[SearchItem], count: int, steps: int, seed: int) -> Tensor:
-    """(B, L, n) numbers in [0, 1): one random stream per sentence, one row of it per sample."""
+    """Returns numbers in [0, 1), (B, L, n): one random stream per sentence, one row of it per sample."""
     numbers = np.zeros((len(items), steps, count), dtype=np.float32)
     for i, (_, request, limit) in enumerate(items):
         stream = np.random.default_rng([seed, *request.ids, EOS])
@@ -188,18 +188,18 @@ def uniform_numbers(items: Sequence[SearchItem], count: int, steps: int, seed: i
 
 @dataclass
 class ConstrainedRow:
-    """One sample's constraint; None where it cannot be met."""
+    """The constraint of one sample; None if it cannot be met."""
 
     rule: Constraint | None
     limit: int
     prefix: tuple[int, ...]
-    said: int = 0
-    hurried: bool = False  # it wanted to end before everything was said
+    generated: int = 0
+    ended_early: bool = False  # it drew EOS before its constraint was met
 
     @property
     def room(self) -> int:
-        """Tokens that may be said before EOS."""
-        return 0 if self.hurried else self.limit - 1 - self.said
+        """The number of tokens that may be generated before EOS."""
+        return 0 if self.ended_early else self.limit - 1 - self.generated
 
 
 @dataclass
@@ -214,7 +214,7 @@ class ConstrainedSamples(Samples):
         return replace(super().begin(strategy, options, width, items, device), rows=rows)
 
     def allowed(self, scores: Tensor) -> Tensor:
-        """What may be drawn: (N, V) → (N, V). EOS may be; `said` replaces it."""
+        """Masks tokens that may not be drawn: (N, V) → (N, V). `replace_early_eos` replaces a drawn EOS."""
         masked = permitted(scores, [row.rule for row in self.rows], [row.room for row in self.rows])
         for i, row in enumerate(self.rows):
             if row.rule is None:
@@ -225,18 +225,18 @@ class ConstrainedSamples(Samples):
                 masked[i], row.rule = scores[i], None
         return masked
 
-    def said(self, token: Tensor, log_probs: Tensor) -> Tensor:
-        """The tokens drawn (N,), where one of them is too early an end what must be said instead."""
+    def replace_early_eos(self, token: Tensor, log_probs: Tensor) -> Tensor:
+        """Returns the drawn tokens (N,), with a premature EOS replaced by a required token."""
         tokens = token.tolist()
         for i, row in enumerate(self.rows):
-            if row.said < len(row.prefix):
-                tokens[i] = row.prefix[row.said]
+            if row.generated < len(row.prefix):
+                tokens[i] = row.prefix[row.generated]
             elif row.rule is not None and tokens[i] == EOS and row.rule.needs:
-                row.hurried = True
+                row.ended_early = True
                 options = [(float(log_probs[i, t]), t) for t in closing_tokens(row.rule)]
                 best, instead = max(options, default=(-math.inf, EOS))
                 tokens[i] = instead if best > -math.inf else EOS
-            row.said += 1
+            row.generated += 1
             row.rule = None if row.rule is None else row.rule.after(tokens[i])
         return torch.tensor(tokens, device=token.device)
 

@@ -1,14 +1,14 @@
-"""The search loop: sentences enter, all rows take a step together, those that are done leave and others take their
-places (continuous batching).
+"""The search loop with continuous batching: sentences enter, all rows take a step together, finished sentences leave
+and others take their places.
 
-    B sentences in flight   b rows of each   N = B × b rows
+    B active sentences   b rows of each   N = B × b rows
 
-What a step does with the model's answer is a `SearchState`: beam search, of which greedy search is the case b = 1
-(`beam.py`), sampling (`sampling.py`), or one of the two under constraints (`constrained_beam.py`). The
-loop knows a model by its contract alone (`models/base.py`).
+A `SearchState` processes the model's output at each step: beam search, of which greedy search is the case b = 1
+(`beam.py`), sampling (`sampling.py`), or one of the two under constraints (`constrained_beam.py`). The loop uses a
+model only through its contract (`models/base.py`).
 
-Sentences enter longest first, so that neighbours are of similar length and memory is largest at the beginning. None of
-them sees another: the result for a request is the same whatever is in flight beside it, and in whatever order.
+Sentences enter longest first, so that neighbours are of similar length and memory is largest at the beginning. They do
+not influence each other: the result for a request does not depend on the other active requests or on their order.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from regard.search.sampling import ConstrainedSamples, Samples
 from regard.search.search_trace import SearchTrace, TraceRecorder
 from regard.search.strategy import strategy_of
 
-FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get fewer sentences
-CHECK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
-CHECK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
-MAX_WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
-REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that are free when others enter (docs/engines.md)
-COLLECT_SIZE = 128  # sentences that are done are turned into hypotheses in portions
+FULL_BATCH = 16  # rows per sentence up to which a batch may use all its tokens; wider searches get fewer sentences
+CHECK_EVERY = 4  # minimal steps between two checks for finished sentences on a GPU, where each check synchronizes
+CHECK_SHARE = 3  # and at least the longest source length divided by this, since long sentences end late
+MAX_WASTE = 0.25  # steps of the whole batch wasted on finished rows that cost as much as compacting the batch
+REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that must be free before others enter (docs/engines.md)
+COLLECT_SIZE = 128  # finished sentences that are converted to hypotheses at a time
 
 
 class SearchState(Protocol):
-    """The sentences in flight. A sentence that is done stays as it is until it is taken out."""
+    """The active sentences. A finished sentence does not change until it is removed."""
 
     @property
-    def token(self) -> Tensor: ...  # (N,) what each row said last
+    def token(self) -> Tensor: ...  # (N,) the last token of each row
 
     @property
     def done(self) -> Tensor: ...  # (B,)
 
     def advance(self, step: Step) -> Tensor | None:
-        """Read a step; return the row (N,) that each row continues, None if each continues itself."""
+        """Processes a model step; returns the row (N,) that each row continues, None if each continues itself."""
         ...
 
     def keep(self, sentences: Tensor) -> Any: ...
@@ -72,8 +72,8 @@ MakeState = Callable[[Sequence[SearchItem]], SearchState]
 
 @dataclass
 class Capacity:
-    """How many sentences are in flight: as many as fit into a number of source tokens, or into the memory of a model
-    that has a fixed one (`most`), and no more than `sentences`."""
+    """The maximal number of active sentences: as many as fit into a number of source tokens, or into the fixed memory
+    of a model that has one (`most`), and no more than `sentences`."""
 
     tokens: int = BATCH_TOKENS
     sentences: int | None = None
@@ -87,13 +87,13 @@ class Capacity:
 
 @dataclass
 class ActiveBatch:
-    """The sentences in flight, with the model's state and the search's."""
+    """The active sentences, with the states of the model and of the search."""
 
     items: list[SearchItem]
     deadlines: list[int]  # the step by which each of them is done
     state: State
     search: SearchState
-    most: int | None = None  # sentences that the memory is for which was taken at its beginning, where that is fixed
+    most: int | None = None  # sentences that fit into the memory allocated at the start, if that is fixed
 
     def join(self, other: ActiveBatch) -> ActiveBatch:
         items, deadlines = self.items + other.items, self.deadlines + other.deadlines
@@ -107,12 +107,12 @@ class ActiveBatch:
 
 @dataclass(frozen=True)
 class SearchLoop:
-    """Searches with equally many rows for every sentence."""
+    """Searches with the same number of rows for every sentence."""
 
     model: Model
     begin: MakeState
     beams: int
-    report: Callable[[Sequence[SearchItem], list[list[Hypothesis]]], None]  # called as sentences are done
+    report: Callable[[Sequence[SearchItem], list[list[Hypothesis]]], None]  # called with finished sentences
     capacity: Capacity
     trace: bool = False
 
@@ -126,14 +126,14 @@ class SearchLoop:
             active.search = as_cuda_graph(active.search, self.model, step)
             rows = active.search.advance(step)
             active.state = step.state if rows is None else step.state.select(rows)
-            del step  # it would hold the memory of a flight that is over
+            del step  # it would keep the memory of a finished batch alive
             steps += 1
             if self.model.device.type == "cuda":
                 every = max(CHECK_EVERY, len(active.items[0].request.ids) // CHECK_SHARE)  # longest first
             due = steps >= min(active.deadlines)
             if steps % every and not due:
                 continue
-            finished.read_if_many()  # while the GPU is at the steps that were launched
+            finished.read_if_many()  # while the GPU runs the launched steps
             done = active.search.done.tolist()
             waste += every * sum(done) / len(done)
             if due or waste >= MAX_WASTE or all(done):
@@ -142,8 +142,8 @@ class SearchLoop:
         finished.read()
 
     def _refill(self, active: ActiveBatch | None, waiting: deque[SearchItem], steps: int) -> ActiveBatch | None:
-        """Waiting sentences enter where there are places. Those for which twice as many would be there in new memory,
-        since all the longer ones are done, wait for the others to leave."""
+        """Adds waiting sentences where there are places. If new memory would have places for twice as many sentences,
+        since all the longer ones are done, they wait until the active ones have left."""
         if not waiting:
             return active
         here = [] if active is None else active.items
@@ -166,7 +166,7 @@ class SearchLoop:
         return entering if active is None else active.join(entering)
 
     def _remove_finished(self, active: ActiveBatch, done: list[bool], finished: FinishedItems) -> ActiveBatch | None:
-        """Sentences that are done leave; None if nobody stays."""
+        """Removes finished sentences; returns None if no sentence remains."""
         leaving = [place for place, is_done in enumerate(done) if is_done]
         staying = [place for place, is_done in enumerate(done) if not is_done]
         search = active.search.keep(to_device(torch.tensor(leaving, dtype=torch.long), active.search.done.device))
@@ -175,14 +175,14 @@ class SearchLoop:
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """A tensor of the host on the device, without waiting for what the device has to do before."""
+    """Copies a host tensor to the device without waiting for the device's pending work."""
     return tensor.to(device, non_blocking=True)
 
 
 @dataclass
 class FinishedItems:
-    """Sentences that are done, turned into hypotheses in portions: following them back costs as much for one as for
-    many. On a GPU it is done in a stream of its own, while the next steps run."""
+    """Finished sentences, converted to hypotheses many at a time: tracing back costs the same for one as for many. On a
+    GPU this runs in its own stream, in parallel to the next steps."""
 
     report: Callable[[Sequence[SearchItem], list[list[Hypothesis]]], None]
     device: torch.device
@@ -212,12 +212,12 @@ class FinishedItems:
 
 @dataclass(frozen=True)
 class Plan:
-    """How sentences are searched: which `SearchState`, with how many rows."""
+    """How sentences are searched: which `SearchState`, and how many rows."""
 
     options: SearchOptions
     samples: Sampling | None = None
-    count: int = 1  # of samples
-    heads: AlignmentHeads | None = None  # which attention covers the source
+    count: int = 1  # number of samples
+    heads: AlignmentHeads | None = None  # whose attention gives the coverage
 
     @cached_property
     def strategy(self) -> Strategy:
@@ -269,13 +269,13 @@ def search(
     capacity: Capacity | None = None,
     heads: AlignmentHeads | None = None,
 ) -> list[list[Hypothesis]]:
-    """The n-best list of each request, in their order. Sentences with a constraint are searched apart from the others,
-    those with equally many rows together."""
+    """Returns the n-best list of each request, in the order of the requests. Sentences with a constraint are searched
+    separately, grouped by their number of rows."""
     plan = Plan(options, options.sampling, options.nbest, heads)
     return plan.search(model, requests, progress, capacity or Capacity())
 
 
-# ── for callers that hold a batch ───────────────────────────────────────────────────────────────────────────────────
+# ── for callers that have a batch ───────────────────────────────────────────────────────────────────────────────────
 
 
 def beam_search(
@@ -287,8 +287,8 @@ def beam_search(
     record: list[SearchTrace] | None = None,
     constraints: Sequence[Constraint | None] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). A beam of 1 is greedy
-    search. Each sentence's search is appended to `record`, if given: then all of them are in flight at once."""
+    """Returns the n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). A beam of 1
+    is greedy search. If `record` is given, each sentence is searched alone, and its trace is appended to it."""
     requests = requests_of(src, mask, constraints)
     options = SearchOptions(beam, alpha, nbest=beam)
     if record is None:
@@ -302,7 +302,7 @@ def beam_search(
 
 
 def _recorded(model: Model, request: SearchRequest, options: SearchOptions, record: SearchTrace) -> list[Hypothesis]:
-    """One sentence's search, with its record."""
+    """Searches for one sentence and records its trace."""
     plan = Plan(options)
     begin, rows = plan.begin(request.constraint is not None, model.device), plan.rows(request.constraint)
 
@@ -321,7 +321,7 @@ def _recorded(model: Model, request: SearchRequest, options: SearchOptions, reco
 
 
 def greedy(model: Model, src: Tensor, mask: Tensor) -> list[Hypothesis]:
-    """One hypothesis per source sentence: src (B, S) ids with EOS, mask (B, S)."""
+    """Returns one hypothesis per source sentence: src (B, S) ids with EOS, mask (B, S)."""
     return [best for (best,) in beam_search(model, src, mask, beam=1)]
 
 
@@ -338,8 +338,8 @@ def sample(
     seed: int | torch.Generator = 0,
     constraints: Sequence[Constraint] | None = None,
 ) -> list[list[Hypothesis]]:
-    """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and for each sentence its
-    constraint, where there are any. Of a generator one draw is the seed, so the next call gets another."""
+    """Returns `count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and the sentences'
+    constraints, if any. From a generator, a seed is drawn, so that the next call gets another one."""
     if count < 1:
         raise InputError(f"the number of samples must be at least 1, but is {count}")
     if isinstance(seed, torch.Generator):
@@ -351,7 +351,7 @@ def sample(
 def requests_of(
     src: Tensor, mask: Tensor, constraints: Sequence[Constraint | None] | None = None
 ) -> list[SearchRequest]:
-    """The sentences of a batch."""
+    """Returns the sentences of a batch as search requests."""
     lengths = mask.sum(1).tolist()
     ids = [tuple(row[: length - 1]) for row, length in zip(src.tolist(), lengths, strict=True)]  # without EOS
     rules = [None] * len(ids) if constraints is None else constraints

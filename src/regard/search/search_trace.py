@@ -1,6 +1,6 @@
-"""A search as it went: every continuation that was considered, what became of it, and why the search stopped.
+"""The trace of a search: every continuation that was considered, its outcome, and why the search stopped.
 
-The search itself keeps the record, where one is asked for; `explain lattice` shows it.
+The search itself records the trace on request; `explain lattice` shows it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class Considered(NamedTuple):
     token: int
     log_prob: float  # of the token
     total: float  # of everything up to it
-    score: float  # what the hypothesis would be ranked by if it were complete
+    score: float  # by which the hypothesis would be ranked if it were complete
     fate: Fate
 
 
 @dataclass
 class SearchTrace:
-    """One sentence's search: the continuations considered at each step, best first, and why it stopped."""
+    """The search of one sentence: the continuations considered at each step, best first, and why it stopped."""
 
     steps: list[list[Considered]] = field(default_factory=list)
     ending: Ending | None = None
 
 
 class TracedRow(NamedTuple):
-    """What a step considered, for each of B sentences and k continuations."""
+    """The continuations considered at a step, for each of B sentences and k continuations."""
 
     row: Tensor  # (B, k)
     token: Tensor  # (B, k)
@@ -52,12 +52,12 @@ class TracedRow(NamedTuple):
 
 @dataclass
 class TraceRecorder:
-    """The records of the sentences of one search, in their order."""
+    """Records the traces of the sentences of one search, in their order."""
 
     records: list[SearchTrace]
 
     def step(self, seen: TracedRow, running: Tensor) -> None:
-        """`running` (B,): which sentences were not done before this step."""
+        """Records a step. `running` (B,): the sentences that were not done before it."""
         fate = torch.full_like(seen.row, 3)
         for code, those in enumerate((seen.kept, seen.finished, seen.outranked)):
             fate[those] = code
@@ -73,7 +73,7 @@ class TraceRecorder:
             self.records[i].steps.append(found)
 
     def end(self, stopped: Tensor, nothing_live: Tensor, at_limit: Tensor) -> None:
-        """Each (B,): which sentences were done by this step, and why."""
+        """Records why sentences stopped at this step; each argument is (B,)."""
         for i in stopped.nonzero()[:, 0].tolist():
             self.records[i].ending = (
                 "all ended" if nothing_live[i] else "length limit" if at_limit[i] else "none better"

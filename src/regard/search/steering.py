@@ -7,10 +7,10 @@
 
 Where q has no mass (a token without entries, a sentence that the rules cannot parse, a translation that differs from
 theirs) m is small or 0 and the model's own probabilities take its share; with m = 1 it is Arthur et al.'s
-interpolation. For a model without attention, a_s is equal over the source, EOS left out. EOS has no entry in the
+interpolation. For a model without attention, a_s is uniform over the source without EOS. EOS has no entry in the
 lexicon, because many models attend to EOS when a word has no source.
 
-Both wrappers keep the contract, so search treats them as a model. Like an ensemble's, their `forward` gives
+Both wrappers satisfy the model contract, so search treats them as a model. Like an ensemble's, their `forward` returns
 log-probabilities. They are not meant for training. A weight of 0 needs no wrapper.
 
     B sentences   N = B × beam rows   S source   T target   V target vocabulary   K entries of a token   R plan length
@@ -37,7 +37,7 @@ Suggest = Callable[[Sequence[int]], Sequence[int] | None]  # source ids, without
 
 
 def blend(log_probs: Tensor, proposal: Tensor, weight: float) -> Tensor:
-    """log P' of log P and q, each (…, V). Where q is 0 everywhere, log P comes back bit for bit."""
+    """Returns log P' from log P and q, each (…, V). Where q is 0 everywhere, the result is exactly log P."""
     kept = log_probs + torch.log1p(-weight * proposal.sum(dim=-1, keepdim=True).clamp(max=1.0))
     tiny = torch.finfo(proposal.dtype).tiny  # below it the logarithm has no gradient
     raised = torch.logaddexp(kept, (weight * proposal).clamp_min(tiny).log())
@@ -69,7 +69,7 @@ class LexiconSteeredMemory(Memory):
 
 
 class LexiconSteered(ModelWrapper):
-    """A model mixed with a lexicon; `heads` says which of its attention heads give the alignment."""
+    """A model mixed with a lexicon; `heads` are the attention heads that give the alignment."""
 
     targets: Tensor  # (source vocabulary, K)
     probs: Tensor  # (source vocabulary, K)
@@ -117,7 +117,7 @@ class LexiconSteered(ModelWrapper):
 
 
 def uniform_attention(src: Tensor, mask: Tensor) -> Tensor:
-    """The same weight for every source token but EOS: (B, S) → (B, S)."""
+    """Returns equal weights for all source tokens but EOS: (B, S) → (B, S)."""
     tokens = (mask & (src != EOS)).float()
     return tokens / tokens.sum(dim=1, keepdim=True).clamp_min(1.0)
 
@@ -126,7 +126,7 @@ def uniform_attention(src: Tensor, mask: Tensor) -> Tensor:
 
 
 def rules_in_ids(rules: RuleSystem, tokenizer: Tokenizer) -> Suggest:
-    """A rule system's translation of a source, in ids; None if the rules cannot parse it."""
+    """Returns a function that translates source ids by a rule system, or returns None if it cannot parse them."""
 
     def suggest(source: Sequence[int]) -> Sequence[int] | None:
         translation = rules(tokenizer.decode_source(source))
@@ -150,7 +150,7 @@ class RuleSteeredMemory(Memory):
 
 
 class RuleSteered(ModelWrapper):
-    """A model mixed with the translation that `suggest` gives, where it gives one."""
+    """A model mixed with the translation returned by `suggest`, if there is one."""
 
     def __init__(self, model: Model, suggest: Suggest, weight: float) -> None:
         super().__init__(model)
@@ -199,7 +199,7 @@ class RuleSteered(ModelWrapper):
 
 
 def planned(plan: Tensor, position: Tensor) -> Tensor:
-    """Each plan's token (B,) at a position (B,): BOS before its beginning, NO_TOKEN after its end.
+    """Returns each plan's token (B,) at a position (B,): BOS before its beginning, NO_TOKEN after its end.
 
     >>> planned(torch.tensor([[7, 2], [8, 9]]), torch.tensor([-1, 1])).tolist()
     [1, 9]
@@ -210,6 +210,6 @@ def planned(plan: Tensor, position: Tensor) -> Tensor:
 
 
 def plan_proposal(due: Tensor, following: Tensor, size: int) -> Tensor:
-    """q is 1 for the token that is due, as long as the plan is followed and has not ended: (…) → (…, V)."""
+    """Returns q: 1 for the token that is due, as long as the plan is followed and has not ended: (…) → (…, V)."""
     mass = (following & (due != NO_TOKEN)).float()
     return mass.new_zeros(*due.shape, size).scatter(-1, due.clamp_min(0)[..., None], mass[..., None])

@@ -1,4 +1,4 @@
-"""From options to what they change of a plain beam search: penalties, bounds of length, coverage, stopping, groups."""
+"""Makes a search strategy from options: penalties, bounds of length, coverage, stopping, groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def strategy_of(options: SearchOptions, heads: AlignmentHeads | None = None) -> Strategy:
-    """What the options change of a plain beam search. `heads` say which attention covers the source."""
+    """Returns the beam search strategy for the options. `heads` are the heads whose attention gives the coverage."""
     found = Strategy(alpha=options.length_penalty)
     adjust: list[Adjust] = []
     if options.repetition_penalty > 1:
@@ -44,24 +44,24 @@ def strategy_of(options: SearchOptions, heads: AlignmentHeads | None = None) -> 
     return replace(found, adjust=tuple(adjust))
 
 
-LEAST_COVERAGE = 1e-6  # of a source token: keeps the logarithm finite
+LEAST_COVERAGE = 1e-6  # of a source token; keeps the logarithm finite
 
 
 # ── repetition ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def repeated(scores: Tensor, said: Tensor, theta: float) -> Tensor:
-    """θ times the score where a token was said: both (N, V) → (N, V)."""
-    return torch.where(said, theta * scores, scores)
+def repeated(scores: Tensor, generated: Tensor, theta: float) -> Tensor:
+    """Multiplies the scores of generated tokens by θ: both (N, V) → (N, V)."""
+    return torch.where(generated, theta * scores, scores)
 
 
 def against_repetition(theta: float) -> Adjust:
     def adjust(scores: Tensor, rows: Rows, step: Step) -> Tensor:
         shape = len(rows.step), rows.width, scores.shape[-1]
-        said = rows.memo.get("said")
-        said = scores.new_zeros(shape, dtype=torch.bool) if said is None else said
-        rows.memo["said"] = said.scatter(2, rows.token.view(*shape[:2], 1), True)  # BOS too, which is never said again
-        return repeated(scores, rows.memo["said"].view_as(scores), theta)
+        generated = rows.memo.get("generated")
+        generated = scores.new_zeros(shape, dtype=torch.bool) if generated is None else generated
+        rows.memo["generated"] = generated.scatter(2, rows.token.view(*shape[:2], 1), True)  # BOS too, never generated
+        return repeated(scores, rows.memo["generated"].view_as(scores), theta)
 
     return adjust
 
@@ -70,7 +70,7 @@ def against_repetition(theta: float) -> Adjust:
 
 
 def bounded(scores: Tensor, length: Tensor, least: int, most: int | None) -> Tensor:
-    """No EOS before `least` tokens are said, nothing else after `most`: scores (N, V), length (N,) → (N, V)."""
+    """Forbids EOS before `least` tokens, and all but EOS after `most`: scores (N, V), length (N,) → (N, V)."""
     end = torch.arange(scores.shape[-1], device=scores.device) == EOS  # (V,)
     scores = scores.masked_fill((length < least)[:, None] & end, -math.inf)
     return scores if most is None else scores.masked_fill((length >= most)[:, None] & ~end, -math.inf)
@@ -87,7 +87,7 @@ def within_length(least: int, most: int | None) -> Adjust:
 
 
 def coverage_penalty(coverage: Tensor, beta: float) -> Tensor:
-    """β · Σ log min(1, c): (…, S) attention that each source token has got, 1 at padding → (…).
+    """Returns β · Σ log min(1, c): c (…, S), the attention each source token has received, 1 at padding → (…).
 
     >>> round(float(coverage_penalty(torch.tensor([1.5, 0.5, 1.0]), 0.2)), 4)
     -0.1386
@@ -96,7 +96,7 @@ def coverage_penalty(coverage: Tensor, beta: float) -> Tensor:
 
 
 def covered(heads: AlignmentHeads) -> Adjust:
-    """Adds up what each row has attended to; changes no score."""
+    """Returns an `Adjust` that sums the attention of each row in its memo and changes no score."""
 
     def adjust(scores: Tensor, rows: Rows, step: Step) -> Tensor:
         assert step.attention is not None
@@ -111,7 +111,7 @@ def covered(heads: AlignmentHeads) -> Adjust:
 
 
 def coverage_memo(items: Sequence[SearchItem], width: int, device: torch.device) -> dict[str, Tensor]:
-    """Nothing covered yet, and how many source tokens there are to cover."""
+    """Returns the initial memo: zero coverage, and the number of source tokens to cover."""
     lengths = torch.tensor([len(item.request.ids) for item in items], device=device)
     zeros = torch.zeros(len(items), width, int(lengths.max()) + 1, device=device)
     return {"coverage": zeros, "length": lengths[:, None].expand(-1, width)}
@@ -133,6 +133,6 @@ def rank_by_coverage(beta: float) -> Rank:
 
 
 def reachable_at_limit(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
-    """The most that a live hypothesis can be ranked by, however it goes on: log P cannot grow, and is divided by no
-    more than lp at the length limit; the coverage penalty is at most 0."""
+    """Returns an upper bound of the score of a live hypothesis: log P cannot increase, and is divided by at most lp at
+    the length limit; the coverage penalty is at most 0."""
     return total / beams.penalty(beams.limit)

@@ -2,12 +2,12 @@
 
     t(w | x) = links of x with w / occurrences of x
 
-over the links on which two HMM aligners agree (`align/hmm.py`), one for each direction. A row sums to less than 1 where
-x was often linked with nothing. Only the most probable entries of a token are kept.
+over the links on which two HMM aligners agree (`align/hmm.py`), one for each direction. A row sums to less than 1 if x
+was sometimes linked with nothing. Only the most probable entries of a token are kept.
 
-Tokens are pieces of a BPE vocabulary, or the words of a word-level one. Such words are kept as they are spelled, also
-those that are not in the vocabulary, so that an unknown word can be looked up (`unknown.py`). A decoder reads the
-lexicon in ids, where all unknown target words are the one <unk> (`steer.py`).
+Tokens are pieces of a BPE vocabulary, or the words of a word-level one. Words are stored as they are spelled, including
+those that are not in the vocabulary, so that an unknown word can be looked up (`translation/unknown.py`). A decoder
+reads the lexicon in ids, where all unknown target words are <unk> (`steering.py`).
 
 It is one JSON file beside a model. It has no phrases, no context and no word order.
 """
@@ -32,7 +32,7 @@ from regard.files import write_atomically
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
-CHUNK = 10_000  # lines that are cut at a time
+CHUNK = 10_000  # lines that are tokenized at a time
 
 Entries = Mapping[str, Sequence[tuple[str, float]]]  # source token → target tokens, best first, with t
 
@@ -52,7 +52,7 @@ class LexiconConfig:
 
 
 class IdTable(NamedTuple):
-    """A lexicon in ids: row x holds the translations of source token x, filled up with probability 0."""
+    """A lexicon in ids: row x has the translations of source token x, padded with probability 0."""
 
     targets: Tensor  # (source vocabulary, K)
     probs: Tensor  # (source vocabulary, K)
@@ -61,7 +61,7 @@ class IdTable(NamedTuple):
 @dataclass(frozen=True)
 class TokenLexicon:
     entries: Entries  # frequent source tokens first
-    tokenizer: str  # the fingerprint of the one whose tokens these are
+    tokenizer: str  # fingerprint of the tokenizer
     pairs: int  # sentence pairs it was learnt from
 
     @property
@@ -69,12 +69,12 @@ class TokenLexicon:
         return sum(len(row) for row in self.entries.values())
 
     def best(self, source: str) -> str | None:
-        """The most probable translation of a token; None if it has none."""
+        """Returns the most probable translation of a token; None if it has none."""
         row = self.entries.get(source)
         return row[0][0] if row else None
 
     def in_ids(self, tokenizer: Tokenizer) -> IdTable:
-        """Source words that are not in the vocabulary have no row: <unk> has no translation."""
+        """Converts the lexicon to ids. Source words outside the vocabulary have no row: <unk> has no translation."""
         width = max((len(row) for row in self.entries.values()), default=1)
         targets = torch.zeros(tokenizer.source_size, width, dtype=torch.long)
         probs = torch.zeros(tokenizer.source_size, width)
@@ -93,7 +93,7 @@ class TokenLexicon:
 
     @classmethod
     def load(cls, folder: Path, tokenizer: Tokenizer) -> TokenLexicon | None:
-        """The lexicon beside a model, None where there is none."""
+        """Loads the lexicon beside a model; None if there is none."""
         path = folder / LEXICON
         if not path.is_file():
             return None
@@ -125,8 +125,8 @@ def learn_lexicon(
     config: LexiconConfig | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> TokenLexicon:
-    """From lines of text, which are read twice and never held in memory. `progress` is called with what is done now."""
-    from regard.align import hmm  # imported here: looking words up does not need them
+    """Learns a lexicon from pairs of lines, which are read twice and not stored. `progress` gets the current task."""
+    from regard.align import hmm  # imported here: lookup does not need them
     from regard.align.ibm import NOTHING, count_translations
     from regard.align.numbered import NumberedPairs
 
@@ -136,7 +136,7 @@ def learn_lexicon(
     progress("reading pairs")
     total = sum(1 for _ in pairs)
     occurrences: Counter[str] = Counter()
-    numbers: dict[str, str] = {}  # the aligner compares words without case, and tokens differ by it: it gets numbers
+    numbers: dict[str, str] = {}  # the aligner ignores case, but tokens do not: it gets numbers
 
     def number(tokens: list[str]) -> list[str]:
         return [numbers.setdefault(token, str(len(numbers))) for token in tokens]
@@ -176,7 +176,7 @@ def learn_lexicon(
 def _tokens(
     lines: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: LexiconConfig
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Both sides of the pairs that are learnt from."""
+    """Yields both sides of the pairs to learn from, tokenized."""
     stream = iter(lines)
     while chunk := list(islice(stream, CHUNK)):
         sources = tokenizer.source.spelled([source for source, _ in chunk])

@@ -1,1 +1,1 @@
-"""Translation over HTTP: the interfaces of LibreTranslate and DeepL, our own, and a web page."""
+"""Translation over HTTP: the APIs of LibreTranslate and DeepL, our own API, and a web page."""

@@ -15,7 +15,7 @@ ANYONE = "anyone"  # the owner of glossaries and documents on a server without k
 
 @dataclass(frozen=True)
 class Client:
-    """Who sends a request: what its limits are counted under, the owner of its glossaries and documents, its limits."""
+    """The sender of a request: the subject of its limits, the owner of its glossaries and documents, and its limits."""
 
     subject: str
     owner: str
@@ -26,13 +26,13 @@ class AccessControl:
     """Authentication by API key, and the limits of each client."""
 
     def __init__(self, state: ServerState, *, keys_required: bool, limits: KeyLimits) -> None:
-        """`limits` are those of addresses, and of keys that have none of their own."""
+        """`limits` apply to addresses, and to keys without limits of their own."""
         self.state, self.keys_required, self.limits = state, keys_required, limits
 
     async def authenticate(self, secret: str | None, host: str | None) -> Client:
-        """The client by the key that was sent, else by the address.
+        """Return the client by its API key, or by its address if keys are not required.
 
-        Where keys are required, a request without a valid one gets 403. Where they are not, a key is ignored: clients
+        If keys are required, a request without a valid one gets status 403. If they are not, a key is ignored: clients
         send one because their settings have a field for it.
         """
         if not self.keys_required:
@@ -48,7 +48,7 @@ class AccessControl:
         return Client(key.owner, key.owner, limits)
 
     async def count_request(self, client: Client) -> None:
-        """Count one request; 429 where there were too many in the last minute."""
+        """Count one request; raise `ServeError` with status 429 if there were too many in the last minute."""
         if (most := client.limits.per_minute) is not None:
             wait = await in_thread(self.state.limiter.request, client.subject, most)
             if wait is not None:
@@ -56,7 +56,7 @@ class AccessControl:
                 raise ServeError(429, message, retry_after=wait, reason="requests")
 
     async def charge(self, client: Client, characters: int) -> None:
-        """Count characters; raise `QuotaExceededError` where there are too many in this day or month."""
+        """Count characters; raise `QuotaExceededError` if there are too many in this day or month."""
         limits = client.limits
         if self._is_counted(client):
             wait = await in_thread(

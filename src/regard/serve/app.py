@@ -1,4 +1,4 @@
-"""The ASGI application: all endpoints, over services that start and stop with it."""
+"""The ASGI application: all endpoints, with services that start and stop with it."""
 
 from __future__ import annotations
 

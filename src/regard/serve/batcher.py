@@ -1,13 +1,13 @@
-"""Sentences of all waiting requests of one model, translated together.
+"""Batches the sentences of all waiting requests of one model and translates them.
 
     request ─ job ─▶ queue ─ a few units of each request ─▶ one batch ─▶ pipeline ─▶ results ─▶ request
 
 A batch takes an equal share of every request whose turn it is, so that a short request is done after a batch or two
-however long the others are. Units are made when a batch takes them, so a long text costs nothing while it waits.
-Threads that search run beside the event loop: while one is in the engine, another makes the units of the next batch.
+however long the others are. Units are made when a batch takes them, so a waiting long text costs nothing. Search
+threads run beside the event loop: while one is in the engine, another makes the units of the next batch.
 
-A request is accepted if it can be done before its deadline at the speed of the last batches; others are refused at
-once.
+A request is accepted if it can be finished before its deadline at the speed of the last batches; others are refused
+at once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translation.translation import Translation
 
-MAX_UNITS = 64  # of a batch
-# Characters of a batch. Larger ones are hardly faster, and later requests wait longer for them; smaller ones are made
-# where little waits, so that something is left for the other threads.
+MAX_UNITS = 64  # per batch
+# Characters per batch. Larger batches are hardly faster, and later requests wait longer for them; batches are smaller
+# if few characters are waiting, so that something is left for the other threads.
 MIN_CHARACTERS, MAX_CHARACTERS = 1000, 4000
-SENTENCE = 100  # characters of a request, about, that a batch takes before those of the next request
-SMOOTHING = 0.2  # weight of the last batch in the speed, an exponential moving average
+SENTENCE = 100  # characters, approximately, that a batch takes from a request before it turns to the next one
+SMOOTHING = 0.2  # weight of the last batch in the speed, which is an exponential moving average
 
 
 class BatchDone(NamedTuple):
@@ -39,7 +39,7 @@ class BatchDone(NamedTuple):
     requests: int
     units: int
     seconds: float
-    waited: float  # of the request that waited longest for it, in seconds
+    waited: float  # seconds that the oldest request of the batch had waited
 
 
 class Batcher:
@@ -50,10 +50,10 @@ class Batcher:
     ) -> None:
         self._queue = RequestQueue()
         self._changed = threading.Condition()
-        self._requests = self._characters = 0  # that wait or are being translated
+        self._requests = self._characters = 0  # waiting or being translated
         self._most_characters = most_characters
-        self._searching = 0  # threads
-        self._speed: float | None = None  # characters a second of all threads, by the last full batches
+        self._searching = 0  # number of threads
+        self._speed: float | None = None  # characters per second of all threads, from the last full batches
         self._observe, self._closed = observe, False
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(threads)
@@ -69,8 +69,8 @@ class Batcher:
         added: Callable[[], None] | None = None,
         accepted: bool = False,
     ) -> list[Translation]:
-        """The translations of a job before a deadline of `time.monotonic`. If the caller is cancelled, its remaining
-        units are not translated. `accepted`: the request was accepted with an earlier job and cannot be refused."""
+        """Return the translations of a job before a deadline of `time.monotonic`. If the caller is cancelled, its
+        remaining units are not translated. `accepted`: the request was accepted with an earlier job."""
         loop = asyncio.get_running_loop()
         request = QueuedRequest(job, characters, loop, loop.create_future(), added)
         self._enter(request, deadline, accepted)
@@ -102,8 +102,8 @@ class Batcher:
             self._changed.notify()
 
     def _retry_after(self, request: QueuedRequest, left: float) -> float | None:
-        """After how many seconds to retry a request that cannot be accepted; None: accepted. All queued requests get
-        equal shares, so it waits for as many characters of each other one as it has itself."""
+        """The seconds after which to retry a request that is refused; None if it is accepted. All queued requests get
+        equal shares, so it waits for as many characters of each other request as it has itself."""
         if not self._requests:
             return None
         speed = self._speed or 500.0
@@ -149,7 +149,7 @@ class Batcher:
 
     def _next_requests(self) -> tuple[list[tuple[QueuedRequest, int]], float]:
         """The next requests whose units can share a batch, with their turns, and the number of characters of the batch;
-        no requests when the batcher is closed."""
+        no requests if the batcher is closed."""
         with self._changed:
             while not len(self._queue):
                 if self._closed:
@@ -159,7 +159,7 @@ class Batcher:
             return self._queue.pop_compatible(MAX_UNITS, room, SENTENCE), room
 
     def _put_back(self, turns: Sequence[tuple[QueuedRequest, int]], batch: Sequence[Portion]) -> None:
-        """Requests that have more units go to the end of the queue; those that the batch had no room for keep their
+        """Append requests that have more units to the queue; those for which the batch had no room keep their
         turns."""
         taken = {portion.request for portion in batch}
         with self._changed:
@@ -183,7 +183,7 @@ class Batcher:
             if len(batch) == 1:
                 batch[0].request.fail(problem)
                 return
-            results = None  # one of the requests caused it: translate each alone
+            results = None  # one of the requests caused it: translate each of them separately
         finally:
             with self._changed:
                 self._searching -= 1
@@ -210,7 +210,7 @@ class Batcher:
 
 
 def take_shares(chosen: Sequence[QueuedRequest], room: float) -> list[Portion]:
-    """Units of each request for a batch of `room` characters, in equal shares; what is left of the room is shared among
+    """Take units of each request for a batch of `room` characters, in equal shares; the remaining room is divided among
     the requests that have more."""
     batch: list[Portion] = []
     units, sharing = MAX_UNITS, list(chosen)

@@ -1,8 +1,8 @@
-"""Documents: their formats and names, their translation, and the worker that translates those waiting in the store.
+"""Documents: their formats and names, their translation, and the worker that translates stored documents.
 
     bytes ─ read, in a thread ─▶ segments ─ TranslationService, with all other requests ─▶ write, in a thread ─▶ bytes
 
-Reading and writing are the formats' own work (`formats/translate_document.py`), the same as on the command line. Few
+Reading and writing is done by the formats (`formats/translate_document.py`), as on the command line. Only a few
 documents are read at a time: each may take as much memory as its format allows.
 """
 
@@ -64,7 +64,7 @@ UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f"*/:<>?\\|\u200e\u200f\u202a-\u202e\u20
 
 
 def plain_name(given: str, default: str = "document") -> str:
-    """The last part of a name without what means something to a shell, a browser or a file system. Its suffix stays.
+    """The last part of a path, without characters special to a shell, a browser or a file system. The suffix stays.
 
     >>> plain_name("../../etc/passwd"), plain_name("C:\\\\x\\\\a b.docx"), plain_name("..")
     ('passwd', 'a b.docx', 'document')
@@ -79,7 +79,7 @@ def plain_name(given: str, default: str = "document") -> str:
 
 
 def attachment(name: str) -> str:
-    """The Content-Disposition header of a download (RFC 6266): the name in ASCII, and the whole of it in UTF-8.
+    """The Content-Disposition header of a download (RFC 6266): the name in ASCII, and the full name in UTF-8.
 
     >>> print(attachment("café.docx"))
     attachment; filename="caf_.docx"; filename*=UTF-8''caf%C3%A9.docx
@@ -92,7 +92,7 @@ def attachment(name: str) -> str:
 # ── translation ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-MAX_THREADS = 2  # that read or write documents
+MAX_THREADS = 2  # maximum threads that read or write documents
 
 
 class ReadDocument(NamedTuple):
@@ -111,7 +111,7 @@ class DocumentService:
         return anyio.CapacityLimiter(MAX_THREADS)
 
     async def read(self, data: bytes, format: str, target: str) -> ReadDocument:
-        """A document within the limits; `InputError` where it is damaged."""
+        """Parse a document. Raise `ServeError` if it is too long, `InputError` if it is damaged."""
         options = FormatOptions(target=target)
         document = await anyio.to_thread.run_sync(reader_of(format), data, options, limiter=self._threads)
         characters = sum(len(segment.text) for segment in document.segments)
@@ -122,7 +122,7 @@ class DocumentService:
     async def translate(
         self, read: ReadDocument, source: str | None, target: str, glossary: Glossary | None = None
     ) -> bytes:
-        """The document in the target language. Without `source`, one language is detected in all of its text."""
+        """Return the document in the target language. Without `source`, one language is detected for all its text."""
         options = TranslateOptions(glossary=glossary)
         request = SegmentRequest([read.document.segments], target, source, options)
         deadline = time.monotonic() + self.config.document_timeout
@@ -136,7 +136,7 @@ class DocumentService:
 # ── the background worker ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-POLL_SECONDS = 1.0  # how soon a job of another process is seen; one of this process is seen at once
+POLL_SECONDS = 1.0  # maximum delay until a job of another process is found; jobs of this process are found at once
 
 log = logging.getLogger("regard.serve")
 
@@ -146,8 +146,8 @@ TranslateDocument = Callable[[DocumentJob, bytes], Awaitable[tuple[bytes, int]]]
 class DocumentWorker:
     """Translates stored documents, one at a time. Every worker process of every replica has one.
 
-    It renews its lease on the job that it holds, and releases the job when it is stopped. Run `run()` as a task; cancel
-    the task to stop it.
+    It renews its lease on the current job, and releases the job when it is stopped. Run `run()` as a task; cancel the
+    task to stop it.
     """
 
     def __init__(self, documents: Documents, translate: TranslateDocument) -> None:
@@ -157,7 +157,7 @@ class DocumentWorker:
         self._woken = anyio.Event()
 
     def wake(self) -> None:
-        """Look for a job at once: one was submitted."""
+        """Check for a job at once, because one was submitted."""
         self._woken.set()
 
     async def run(self) -> None:
@@ -168,7 +168,7 @@ class DocumentWorker:
                 if job is not None:
                     await self._work(job)
                     continue
-            except StateError as problem:  # the disk may have room again, and the lock be free, a little later
+            except StateError as problem:  # the disk may have space again, or the lock be free, a little later
                 log.error("documents wait: %s", problem)
             with anyio.move_on_after(POLL_SECONDS):
                 await self._woken.wait()
@@ -180,7 +180,7 @@ class DocumentWorker:
                 tasks.start_soon(self._hold, job, tasks.cancel_scope)
                 try:
                     await self._translate(job)
-                except StateError as problem:  # the result cannot be kept now: the job is taken again after the lease
+                except StateError as problem:  # the result cannot be stored now: the job is taken again after the lease
                     log.error("document %s waits: %s", job.id, problem)
                 tasks.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
@@ -210,7 +210,7 @@ class DocumentWorker:
             await in_thread(self.documents.fail, job, self.name, f"unexpected {type(problem).__name__}")
 
     async def _hold(self, job: DocumentJob, scope: anyio.CancelScope) -> None:
-        """Renew the lease until the work is done; stop the work where another worker has the job."""
+        """Renew the lease until the work is done; stop the work if another worker has the job."""
         while True:
             await anyio.sleep(LEASE_SECONDS / 3)
             try:

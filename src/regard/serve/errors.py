@@ -1,16 +1,16 @@
-"""Errors of requests: an HTTP status, a message, and after how many seconds to retry.
+"""Errors of requests: an HTTP status, a message, and the number of seconds after which to retry.
 
-Services and handlers raise them; `api/endpoint.py` answers them in the error format of the interface that was called.
+Services and handlers raise them; `api/endpoint.py` formats them for the interface that was called.
 """
 
 from __future__ import annotations
 
-CLIENT_DISCONNECTED = 499  # a status that no client sees, in the log and the metrics
+CLIENT_DISCONNECTED = 499  # in the log and the metrics only: no client receives it
 
 
 class ServeError(Exception):
-    """A request that is answered with an error. `field` names the parameter at fault; `missing`: it was not sent.
-    `reason` is one word for the metrics where a limit was exceeded."""
+    """A request that is answered with an error. `field` names the invalid parameter; `missing`: it was not sent.
+    `reason` is a word for the metrics if a limit was exceeded."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class FieldError(ServeError):
 
 
 def server_busy(why: str, retry_after: float) -> ServeError:
-    """The server has too much to do now."""
+    """An error for a server that is overloaded now."""
     return ServeError(503, f"{why}; try again later", retry_after=retry_after, reason="busy")
 
 
@@ -48,7 +48,7 @@ def deadline_exceeded(what: str) -> ServeError:
 
 
 class UnsupportedPairError(ServeError):
-    """No model for a pair of two languages that the server knows."""
+    """There is no model for a pair of languages that the server supports."""
 
     def __init__(self, source: str, target: str, message: str) -> None:
         super().__init__(400, message, field="target")
@@ -56,4 +56,4 @@ class UnsupportedPairError(ServeError):
 
 
 class QuotaExceededError(ServeError):
-    """All characters of the period are used. DeepL has a status of its own for it, 456; elsewhere it is 429."""
+    """The quota of characters of the period is used up. DeepL has its own status for this, 456; elsewhere it is 429."""

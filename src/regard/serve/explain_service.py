@@ -1,6 +1,6 @@
-"""Explanations: computed by the native engine, one at a time, in a thread of their own, so that translation goes on.
+"""Explanations: computed by the native engine, one at a time, in a separate thread, so that translation continues.
 
-One that takes too long, or whose client has disconnected, stops where the model next computes something: a hook on
+An explanation that takes too long, or whose client has disconnected, stops at the model's next computation: a hook on
 every module of the model checks for it (`stop_when`).
 """
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("regard.serve")
 T = TypeVar("T")
-MAX_MODELS = 3  # with torch's weights in memory
-MAX_WAITING = 32  # requests
-RECENT_PAIRS = 16  # of a model, kept because a page requests several explanations of one sentence
+MAX_MODELS = 3  # maximum models with torch weights in memory
+MAX_WAITING = 32  # maximum waiting requests
+RECENT_PAIRS = 16  # pairs cached per model, because a page requests several explanations of one sentence
 
 
 class StoppedError(Exception):
-    """The client of this explanation has disconnected or its time is over."""
+    """The client of this explanation has disconnected, or its time limit is exceeded."""
 
 
 # ── sentences ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -49,7 +49,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class SentenceQuery:
-    """Which sentence to explain: one of `text`, with the model's translation (`hypothesis`) or the given one."""
+    """A sentence to explain: one of `text`, with the model's translation (`hypothesis`) or the given one."""
 
     text: str
     translation: str | None = None
@@ -59,7 +59,7 @@ class SentenceQuery:
 
 
 def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> SentencePair:
-    """The sentence and its translation; a `FieldError` of status 413 where either has more than `limit` tokens."""
+    """Return the sentence and its translation; raise `FieldError` with status 413 if either exceeds `limit` tokens."""
     found = find_sentence(translator, query, limit)
     given = query.translation is not None
     if given and (query.beam is not None or query.hypothesis):
@@ -78,7 +78,7 @@ def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> Sente
 def find_sentence(
     translator: Translator, query: SentenceQuery, limit: int, length_penalty: float | None = None, guard: bool = True
 ) -> ExplainedSource:
-    """The sentence without its translation, which is computed when it is first used."""
+    """Return the sentence without its translation, which is computed on first use."""
     try:
         found = explained_source(
             translator, query.text, sentence=query.sentence, beam=query.beam, length_penalty=length_penalty, guard=guard
@@ -101,7 +101,7 @@ def check_length(tokens: int, limit: int, field: str) -> None:
 
 
 class ExplainedModel:
-    """A model with torch's weights, and the sentences that were explained last."""
+    """A model with torch weights, and the sentences explained last."""
 
     def __init__(self, translator: Translator) -> None:
         self.translator = translator
@@ -116,18 +116,18 @@ class ExplainService:
         self.config, self.pool = config, pool
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
         self._waiting = 0
-        # Used by the thread alone. The model that was used last is the last entry.
+        # Used only by the thread. The last entry is the most recently used model.
         self._loaded: dict[str, ExplainedModel] = {}
         self._pair_indexes: dict[str, PairIndex | None] = {}
-        self._stop = threading.Event()  # of the request that is being explained
+        self._stop = threading.Event()  # of the request being explained
 
     async def run(self, model: str, work: Callable[[ExplainedModel], T]) -> T:
-        """The result of `work` with the model of this name, which is loaded if it is not."""
+        """Return the result of `work` with the model of this name, which is loaded if necessary."""
         self.pool.find(model)
         return await self.run_in_thread(partial(self._with_model, model, work))
 
     async def run_in_thread(self, work: Callable[[], T]) -> T:
-        """The result of `work`, when all explanations requested before it are done."""
+        """Return the result of `work`, which runs after all explanations requested before it."""
         if self._waiting >= MAX_WAITING:
             raise server_busy("too many explanations are waiting", 5)
         self._waiting += 1
@@ -166,7 +166,7 @@ class ExplainService:
         return ExplainedModel(translator)
 
     def pair_index(self, model: str) -> PairIndex | None:
-        """The training pairs beside a model, read at their first use; None where it has none. Call it in the thread."""
+        """The training pairs of a model, read on first use; None if it has none. Must be called in the thread."""
         if model not in self._pair_indexes:
             self._pair_indexes[model] = pairs_of(self.pool.find(model).folder)
         return self._pair_indexes[model]
@@ -195,7 +195,7 @@ class ExplainService:
 
 
 def stop_when(model: nn.Module, stopped: Callable[[], bool]) -> None:
-    """Make each module of a model raise `StoppedError` before it computes, once `stopped()` is true."""
+    """Make each module of a model raise `StoppedError` before it computes if `stopped()` is true."""
 
     def check(module: nn.Module, inputs: object) -> None:
         if stopped():

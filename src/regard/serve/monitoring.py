@@ -1,11 +1,11 @@
 """The access log, and the metrics for Prometheus.
 
-The log holds the method, the path as the application declares it (`/v2/document/{id}`), never as it was sent, the
-status, the time, counts and the request's id. Texts, file names, queries, keys and addresses are not in it; only
-texts are if the server's `log_text` is on, as JSON, so that no text can look like a line of its own.
+The log contains the method, the path as the application declares it (`/v2/document/{id}`), not as it was sent, the
+status, the time, counts and the request's id. It never contains file names, queries, keys or addresses; it contains
+texts only if the server's `log_text` is on, as JSON, so that no text can imitate a log line.
 
 With several workers each counts in files of a folder that they share (`PROMETHEUS_MULTIPROC_DIR`, which must be set
-before this module is imported), and any of them answers for all. Replicas are separate targets of Prometheus. Labels
+before this module is imported), and any of them reports for all. Replicas are separate targets of Prometheus. Labels
 have few values, none of them from a request: endpoints as declared, statuses, names of models.
 """
 
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 # ── the access log ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-MAX_LOGGED_TEXT = 2_000  # characters of a text in the log
+MAX_LOGGED_TEXT = 2_000  # maximum characters of a text in the log
 
 log = logging.getLogger("regard.serve.access")
 
 
 @dataclass
 class RequestRecord:
-    """What the log and the metrics need to know of a request, filled in while it is handled."""
+    """The data of a request for the log and the metrics, filled in while it is handled."""
 
     id: str = ""
     characters: int = 0
-    charged: int = 0  # of them, those that were counted against the client's limit
-    refused: str = ""  # which limit was exceeded, for the metrics
-    texts: list[str] = field(default_factory=list)  # only where the log may hold them
+    charged: int = 0  # characters that were counted against the client's limit
+    refused: str = ""  # the limit that was exceeded, for the metrics
+    texts: list[str] = field(default_factory=list)  # only if the log may contain them
 
 
 def record_of(request: HTTPConnection) -> RequestRecord:
@@ -59,7 +59,7 @@ def record_of(request: HTTPConnection) -> RequestRecord:
 
 
 def path_template(scope: Scope) -> str:
-    """The path as the application declares it; "-" for an unknown one."""
+    """The path as the application declares it; "-" for an unknown path."""
     return str(getattr(scope.get("route"), "path", None) or "-")
 
 
@@ -117,7 +117,7 @@ REFUSED = counter(
     "arrive), busy (the queue is full), deadline, gone (the client left).",
     ("reason",),
 )
-REASONS = {413: "size", 431: "size", 0: "gone", 499: "gone"}  # where the record has none
+REASONS = {413: "size", 431: "size", 0: "gone", 499: "gone"}  # used if the record has no reason
 
 
 def count_batch(model: str, batch: BatchDone) -> None:
@@ -127,7 +127,7 @@ def count_batch(model: str, batch: BatchDone) -> None:
 
 
 def count_translation(models: Sequence[str], translation: Translation) -> None:
-    """Count a translation. The label of several models, used one after another, has all their names."""
+    """Count a translation. The label of a chain of models contains all their names."""
     name = "+".join(models) or "none"
     CHARACTERS.labels(name).inc(len(translation.source))
     SENTENCES.labels(name).inc(len(translation.sentences))
@@ -171,7 +171,7 @@ def remove_dead_workers(folder: Path) -> None:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
-            with contextlib.suppress(OSError):  # another worker removed it at the same moment
+            with contextlib.suppress(OSError):  # another worker has removed it already
                 mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
-        except OSError:  # another user's process: the pid was used again
+        except OSError:  # a process of another user: the pid was reused
             pass

@@ -1,7 +1,7 @@
-"""The models of a server: found by name or by languages, loaded at their first use, unloaded when idle.
+"""The models of a server: found by name or by languages, loaded on first use, unloaded when idle.
 
-A model that is loading delays only the requests for it. Bundled models that share weights share the file, not the
-memory.
+A model that is loading delays only the requests for it. Bundled models with the same weights share the file, but not
+the memory.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ M_ARENA_MAX = -8  # from malloc.h
 
 
 def use_single_arena() -> None:
-    """Let all threads of this process allocate from one arena of glibc's malloc. By default each has its own: a batch
-    allocates in whichever thread translates it, and memory that is free in one arena is not used by others, so a server
+    """Make all threads of this process allocate from one arena of glibc's malloc. By default each has its own: a batch
+    allocates in the thread that translates it, and memory that is free in one arena is not used by others, so a server
     grows over its first ten thousand requests. One arena is as fast (docs/benchmarks.md)."""
     if ARENAS not in os.environ and (set_option := _libc_function("mallopt")):
         set_option(M_ARENA_MAX, 1)
@@ -49,14 +49,14 @@ def use_single_arena() -> None:
 
 def release_memory() -> None:
     """Collect garbage, and make glibc return its free pages to the system: by default it keeps most of an unloaded
-    model. Other C libraries return them by themselves."""
+    model's memory. Other C libraries return them by themselves."""
     gc.collect()
     if trim := _libc_function("malloc_trim"):
         trim(0)
 
 
 def _libc_function(name: str) -> Any:
-    """A function of the C library; None where it does not exist."""
+    """A function of the C library; None if it does not exist."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         return getattr(ctypes.CDLL(None), name)
     return None
@@ -67,9 +67,9 @@ def _libc_function(name: str) -> Any:
 
 log = logging.getLogger("regard.serve")
 
-THREADS = 4  # of a model: while one searches, the others prepare
+THREADS = 4  # per model: while one searches, the others prepare
 IDLE_CHECK_SECONDS = 5.0  # between two checks for idle models
-RETRY_SECONDS = 30.0  # until a model that could not be loaded at the start is tried again
+RETRY_SECONDS = 30.0  # until a model that could not be preloaded is tried again
 
 
 @dataclass(eq=False)
@@ -86,9 +86,9 @@ class ServedModel:
     folder: Path
     bundle: Bundle  # without its weights
     loaded: ModelWithBatcher | None = None
-    loading: asyncio.Task[None] | None = None  # shared by all requests for it: it continues if one is cancelled
+    loading: asyncio.Task[None] | None = None  # shared by all requests for the model: it continues if one is cancelled
     used: float = field(default_factory=time.monotonic)
-    users: int = 0  # requests that use it; it is not unloaded before they end
+    users: int = 0  # number of requests that use it; it is not unloaded before they end
 
     @property
     def direction(self) -> Direction | None:
@@ -117,10 +117,10 @@ class ModelPool:
             if name not in self.models:
                 known = ", ".join(self.models)
                 raise InputError(f'"{name}" cannot be loaded at the start; there are {known}', parameter="preload")
-        self.ready = not config.preload  # whether all that should be loaded from the start was
+        self.ready = not config.preload  # whether all models to preload are loaded
 
     def _by_preference(self) -> list[ServedModel]:
-        """Models that are named by their languages first, then in the given order."""
+        """Models named by their languages first, then the others, in the given order."""
         return sorted(self.models.values(), key=lambda model: model.name != str(model.direction))
 
     @property
@@ -133,7 +133,7 @@ class ModelPool:
         return sorted({code for direction in self.by_direction for code in direction})
 
     def targets(self, source: str) -> list[str]:
-        """The target languages of a source language, also those through a pivot language where that is enabled."""
+        """The target languages of a source language, including those through a pivot language if that is enabled."""
         direct = {one.target for one in self.by_direction if one.source == source}
         pivot = self._config.through
         if pivot in direct:
@@ -152,7 +152,7 @@ class ModelPool:
 
     @contextlib.asynccontextmanager
     async def using(self, names: Sequence[str]) -> AsyncIterator[list[ModelWithBatcher]]:
-        """Models with their batchers, loaded if they are not, and not unloaded inside the block."""
+        """Models with their batchers, loaded if necessary, and not unloaded inside the block."""
         models = [self.find(name) for name in names]
         for model in models:
             model.users += 1
@@ -174,7 +174,7 @@ class ModelPool:
         return model.loaded
 
     async def _load_once(self, model: ServedModel) -> None:
-        """Load a model; the problem is in the log alone, since it may name folders of the server."""
+        """Load a model; a problem is only logged, since it may contain paths of the server."""
         try:
             model.loaded = await anyio.to_thread.run_sync(self._load, model)
             MODELS.inc()
@@ -187,7 +187,7 @@ class ModelPool:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
-        release_memory()  # of the conversion of the weights
+        release_memory()  # used by the conversion of the weights
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
         return ModelWithBatcher(translator, batcher)
 
@@ -214,7 +214,7 @@ class ModelPool:
                 if model.loaded is not None and model.used < old and not model.users:
                     loaded, model.loaded = model.loaded, None
                     MODELS.dec()
-                    # Started before the await: even if this task is cancelled now, the threads of the model must end.
+                    # Started before the await, so that the threads of the model end even if this task is cancelled now.
                     await asyncio.get_running_loop().run_in_executor(None, loaded.batcher.close)
                     del loaded
                     await anyio.to_thread.run_sync(release_memory)

@@ -1,7 +1,7 @@
 """Requests that wait for translation, and their queue.
 
 RequestQueue    requests by the key of their next units; the key whose first request has waited longest is next
-QueuedRequest   one request: units are taken from it, results are added, and its future is set when all are there
+QueuedRequest   one request: units are taken from it, results are added, and its future is set when all are complete
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from regard.translation.units import Unit
 
 
 class Portion(NamedTuple):
-    """Units of one request in a batch: the request's portion of this number."""
+    """Units of one request in a batch, with the index of the portion in the request."""
 
     request: QueuedRequest
     number: int
@@ -33,7 +33,7 @@ class Portion(NamedTuple):
 
 @dataclass(eq=False)
 class QueuedRequest:
-    """A request. Only one thread at a time takes units from it: the one that popped it from the queue."""
+    """A waiting request. Only one thread at a time takes units from it: the one that popped it from the queue."""
 
     job: TranslationJob
     characters: int
@@ -41,19 +41,19 @@ class QueuedRequest:
     done: asyncio.Future[list[Translation]]
     added: Callable[[], None] | None = None  # called in a thread when the job has new results
     queued_at: float = field(default_factory=time.monotonic)
-    finished: bool = False  # answered, cancelled or too late
+    finished: bool = False  # answered, cancelled or past its deadline
 
     def __post_init__(self) -> None:
         self._parts = iter(self.job.parts)
         self.part = next(self._parts, None)  # None: all units were taken
-        self._started = False  # whether the first unit of the part was made, which takes time and is done in a thread
-        self._ahead: Unit | None = None  # the next unit, so that the end is known with the last one
-        self._taken = self._added = 0  # portions
-        self._found: dict[int, tuple[list[Unit], list[UnitResult]]] = {}  # by portion, until all earlier ones are added
+        self._started = False  # whether the first unit of the part was made, which is slow and done in a thread
+        self._ahead: Unit | None = None  # the next unit, made in advance so that the last one is recognized
+        self._taken = self._added = 0  # numbers of portions
+        self._found: dict[int, tuple[list[Unit], list[UnitResult]]] = {}  # by portion, until earlier ones are added
         self._lock = threading.Lock()
 
     def take(self, most: int, characters: float) -> Portion | None:
-        """The next units of the part: at most `most`, and none after `characters`. None where it has no more."""
+        """Take the next units of the part, at most `most`, until they have `characters`. None if there are no more."""
         assert self.part is not None
         units: list[Unit] = []
         if not self._started:
@@ -72,7 +72,7 @@ class QueuedRequest:
             return Portion(self, self._taken - 1, units, size)
 
     def add(self, number: int, units: list[Unit], results: list[UnitResult]) -> None:
-        """Add the results of a portion. Portions may be done in any order; the job gets them in the order of units."""
+        """Add the results of a portion. Portions may finish in any order; the job gets them in the order of units."""
         with self._lock:
             self._found[number] = units, results
             while found := self._found.pop(self._added, None):
@@ -147,8 +147,8 @@ class RequestQueue:
                 del self._by_key[key]
 
     def pop_compatible(self, most: int, characters: float, least: int) -> list[tuple[QueuedRequest, int]]:
-        """Requests whose units can share a batch, with their turns: the one whose turn is next and those that follow it
-        with the same key, at most `most`, until they fill `characters` if each gives at least `least`."""
+        """Pop requests whose units can share a batch, with their turns: the next one and those after it with the same
+        key, at most `most`, until they fill `characters` if each contributes at least `least`."""
         key = min(self._by_key, key=lambda key: next(iter(self._by_key[key].values())))
         found = []
         for request, turn in itertools.islice(self._by_key[key].items(), most):

@@ -1,7 +1,7 @@
-"""The server as a process: it listens, serves, and stops at a signal.
+"""The server process: listens, serves, and stops at a signal.
 
-The first signal lets accepted requests finish, the second one ends the process at once. The exit code is 0, or 130
-where a second signal cut requests off. A worker process that dies is replaced by its parent.
+The first signal lets accepted requests finish, the second one ends the process at once. The exit code is 0, or 130 if a
+second signal interrupted requests. A worker process that dies is replaced by its parent.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from regard.workers import usable_cores
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # environment variable with the settings for worker processes
 GRACE_SECONDS = 5  # for accepted requests after a signal, beyond the timeout of a request
-HUNG_SECONDS = 60  # after which a worker that does not answer its parent is replaced
+HUNG_SECONDS = 60  # after which a worker that does not respond to its parent is replaced
 BACKLOG = 2048
 MAX_HEAD_BYTES = 64 * 1024  # of a request before its body
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def serve(config: ServeConfig) -> None:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
     from regard.serve.pool import ModelPool
 
-    ModelPool(config)  # raises here, once, what would be wrong in each worker
+    ModelPool(config)  # raises configuration errors once, not in each worker
     with (
         listen(config) as listening,
         state_folder(None if config.state is None else Path(config.state)) as folder,
@@ -59,7 +59,7 @@ def serve(config: ServeConfig) -> None:
 
 
 def run(config: ServeConfig, listening: socket.socket) -> None:
-    """Serve at a socket until a signal comes."""
+    """Serve on a socket until a signal arrives."""
     address = listening.getsockname()
     os.environ[SETTINGS] = json.dumps(dataclasses.asdict(config))
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
@@ -122,10 +122,10 @@ def metrics_folder(workers: int) -> Iterator[None]:
 
 
 def listen(config: ServeConfig) -> socket.socket:
-    """A listening socket; raises before a model is loaded where the address is in use."""
+    """Return a listening socket; raises before a model is loaded if the address is in use."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    # With an explicit IPPROTO_TCP, since asyncio sets TCP_NODELAY only then; without it a client with a kept connection
-    # waits 40 ms for the second packet of every response.
+    # With an explicit IPPROTO_TCP, since asyncio sets TCP_NODELAY only then; without it a client with a persistent
+    # connection waits 40 ms for the second packet of every response.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -143,14 +143,14 @@ def listen(config: ServeConfig) -> socket.socket:
 # ── signals and processes ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-MAX_FILES = 65_536  # open connections and files of a process
-EXIT_SECONDS = 2.0  # from the second signal to the end, whatever still runs
+MAX_FILES = 65_536  # maximum open connections and files of a process
+EXIT_SECONDS = 2.0  # from the second signal to the forced end
 INTERRUPTED = 130
 THREADS = "OMP_NUM_THREADS"
 
 
 class StoppableServer(uvicorn.Server):
-    """Uvicorn's server, ended by any second signal, not by SIGINT alone."""
+    """Uvicorn's server, which ends at any second signal, not only at SIGINT."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit:
@@ -165,7 +165,7 @@ class StoppableServer(uvicorn.Server):
 
 
 class WorkerSupervisor(Multiprocess):
-    """Uvicorn's parent of workers, which kills them at a second signal."""
+    """Uvicorn's supervisor of workers, which kills them at a second signal."""
 
     interrupted = False
 
@@ -184,7 +184,7 @@ class WorkerSupervisor(Multiprocess):
 
 
 def run_server(settings: uvicorn.Config, listening: socket.socket) -> None:
-    """Serve in this process until a signal comes."""
+    """Serve in this process until a signal arrives."""
     server = StoppableServer(settings)
     with stop_on_hangup(server):
         server.run(sockets=[listening])
@@ -195,7 +195,7 @@ def run_server(settings: uvicorn.Config, listening: socket.socket) -> None:
 
 
 def run_workers(settings: uvicorn.Config, listening: socket.socket) -> None:
-    """Serve in several processes until a signal comes. The cores are divided among them."""
+    """Serve in several processes until a signal arrives. The cores are divided among them."""
     os.environ.setdefault(THREADS, str(max(1, usable_cores() // settings.workers)))
     workers = WorkerSupervisor(settings, sockets=[listening])
     workers.run()
@@ -239,8 +239,8 @@ HEAD_SECONDS = 15.0
 
 
 class HeadTimeoutProtocol(H11Protocol):
-    """HTTP/1.1 with a time limit for the head of every request. Uvicorn closes a connection that is idle,
-    but keeps one without a complete first head for ever; the size of the head is limited by h11."""
+    """HTTP/1.1 with a time limit for the head of every request. Uvicorn closes an idle connection, but keeps one
+    without a complete first head forever; h11 limits the size of the head."""
 
     _head_timer: asyncio.TimerHandle | None = None
 
@@ -252,7 +252,7 @@ class HeadTimeoutProtocol(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_timer()
-        elif self._head_timer is None:  # a part of the next head, on a connection that is kept
+        elif self._head_timer is None:  # a part of the next head, on a persistent connection
             self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,9 +1,9 @@
-"""The page with the responses for some texts, as a single file: for a lecture without a server.
+"""The web page with the responses for some texts, as a single file: for a lecture without a server.
 
     texts ─▶ the requests that the page's questions.js sends ─▶ the application, in this process ─▶ one file
 
 The requests must equal those of `page/questions.js` exactly, or the page will not find their responses; a browser test
-opens a saved page and checks that every panel has something to show.
+opens a saved page and checks that every panel shows something.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Ask = Callable[[str, Answer | None], Awaitable[Answer | None]]
 
 
 def saved_page(config: ServeConfig, texts: Sequence[str], progress: Callable[[int], None] = lambda done: None) -> str:
-    """The page about the model of the config and these texts. `progress` is called with the number of texts done."""
+    """The page for the config's model and these texts. `progress` is called with the number of texts done."""
     if len(config.models) != 1:
         raise InputError(f"a page is saved with one model, but {len(config.models)} are given")
     if not all(text.strip() for text in texts):
@@ -39,7 +39,7 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
     kept: list[Answer] = []
 
     async def ask(path: str, body: Answer | None) -> Answer | None:
-        """Send a request and keep its response. A request that is refused here is also refused to the page."""
+        """Send a request and record its response. A request that is refused here would also be refused on the page."""
         status, answer = await in_process(app, path, body)
         if status == 200:
             kept.append({"path": path, "body": body, "answer": answer})
@@ -59,7 +59,7 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
 
 
 async def about_text(ask: Ask, model: str, text: str) -> None:
-    """All requests of the panels about a text and its sentences."""
+    """Send all requests of the panels about a text and its sentences."""
     translated = await ask("/api/translate", {"model": model, "text": text})
     if translated is None:
         raise InputError(f'there is no translation of "{text}" for the page')
@@ -92,7 +92,7 @@ async def about_sentence(ask: Ask, about: Answer) -> None:
 
 
 async def about_heads(ask: Ask, about: Answer, maps: Answer) -> None:
-    """Every step of the view that is shown first, and the sentence without each head."""
+    """Request every step of the view that is shown first, and the sentence without each head."""
     chosen = maps["chosen"]
     view = {"kind": maps["kind"], "layer": chosen["layer"], "head": chosen["head"] or 1}
     first = await ask("/api/step", {**about, **view, "position": 0})
@@ -105,7 +105,7 @@ async def about_heads(ask: Ask, about: Answer, maps: Answer) -> None:
 
 
 def views() -> Iterator[Answer]:
-    """The attention maps of the page's switches."""
+    """The attention maps that the page's switches select."""
     for units in ({}, {"units": "pieces"}):
         for reading in ({}, {"reading": "predicting"}, {"reading": "having_read"}):
             yield {"kind": "cross", **units, **reading}
@@ -114,13 +114,13 @@ def views() -> Iterator[Answer]:
 
 
 def pairs_of_lessons() -> list[Answer]:
-    """The minimal pairs of the lessons: two texts and the words between which they decide."""
+    """The minimal pairs of the lessons: two texts and the words to choose between."""
     starts = [lesson["start"] for lesson in lessons()["lessons"] if "pair" in lesson["start"]]
     return [{"texts": (one["text"], one["pair"]), "words": one["choices"].split()} for one in starts]
 
 
 async def in_process(app: Starlette, path: str, body: Answer | None) -> tuple[int, Any]:
-    """The status and JSON of a response of the application, without a network."""
+    """Return the status and JSON of a response of the application, without a network."""
     sent = json.dumps(body).encode("utf-8") if body is not None else b""
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "path": path,

@@ -1,9 +1,9 @@
-"""Plain texts, fragments of markup and documents: their segments, translated together, each input in one language.
+"""Plain texts, fragments of markup and documents: their segments are translated together, each input in one language.
 
     inputs ─ the language of each ─ segments of one language ─▶ TranslationService ─▶ translations, by input
 
-An input whose own words do not tell its language (a heading, an answer of a poll) is taken to be in the language of
-most characters of the other inputs.
+An input whose language cannot be detected from its own words (a heading, an answer of a poll) is assumed to be in the
+language of most characters of the other inputs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PlainText:
         return [Segment(self.text)] if self.text.strip() else []
 
     def translated(self, found: Sequence[Translation], alternatives: int) -> TranslatedText:
-        """The text of the translations of its segments, and at most so many alternatives."""
+        """The text of the translations of its segments, and at most `alternatives` alternatives."""
         if not found:
             return TranslatedText(self.text, [])
         return TranslatedText(found[0].text, alternative_texts(found[0], alternatives))
@@ -52,8 +52,8 @@ class PlainText:
 
 @dataclass(frozen=True)
 class MarkupText:
-    """A fragment of HTML or XML. Alternatives are given where it is one segment without markup inside: of other
-    candidates it is not known where the markup belongs."""
+    """A fragment of HTML or XML. Alternatives are given only for one segment without markup inside: for other
+    candidates the positions of the markup are not known."""
 
     document: Document
 
@@ -88,7 +88,7 @@ class SegmentRequest:
 
 
 class TranslatedSegments(NamedTuple):
-    """A translation for each segment, and the language that they were in."""
+    """A translation for each segment, and their source language."""
 
     translations: list[Translation]
     source: str
@@ -97,7 +97,7 @@ class TranslatedSegments(NamedTuple):
 async def translate_segments(
     service: TranslationService, request: SegmentRequest, deadline: float | None = None
 ) -> list[TranslatedSegments]:
-    """The translations of each input, in their order. The size must have been checked."""
+    """Return the translations of each input, in order. The size must have been checked."""
     sources = await run_in_thread_if_long(request.characters, input_languages, service, request)
     groups: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for number, segments in enumerate(request.segments):
@@ -120,7 +120,7 @@ async def translate_segments(
 
 
 def checked_options(**given: Any) -> TranslateOptions:
-    """Options of a request. Raises a `ServeError` with status 400 where one is out of its bounds."""
+    """The options of a request. Raises `ServeError` with status 400 if one is out of its bounds."""
     try:
         return TranslateOptions(**given)
     except InputError as problem:
@@ -128,8 +128,8 @@ def checked_options(**given: Any) -> TranslateOptions:
 
 
 def group_options(service: TranslationService, request: SegmentRequest, source: str, wrapped: bool) -> TranslateOptions:
-    """The options for segments of one language and layout. The beam is the model's own, or as wide as the number of
-    candidates; a chain of two models gives one candidate."""
+    """The options for segments of one language and layout. With several candidates the beam is at least their
+    number; a chain of two models gives one candidate."""
     options = request.options or TranslateOptions()
     if wrapped and options.split == "sentences":
         options = replace(options, split="wrapped")
@@ -141,7 +141,7 @@ def group_options(service: TranslationService, request: SegmentRequest, source: 
 
 
 def input_languages(service: TranslationService, request: SegmentRequest) -> list[str]:
-    """The language of each input: where it is not certain, the language of most characters of the others."""
+    """The language of each input: if it is not certain, the language of most characters of the others."""
     texts = [[segment.text for segment in segments] for segments in request.segments]
     if request.source is not None:
         return [service.choice([], request.target, request.source).source] * len(texts)

@@ -1,4 +1,4 @@
-"""What endpoints use: the models, the services that use them, authentication and rate limiting."""
+"""The services that endpoints use: the models, translation, explanation, authentication and rate limiting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = logging.getLogger("regard.serve")
 
 
 class Services:
-    """What endpoints use. `state`, `access` and `document_worker` exist while it runs."""
+    """The services that endpoints use. `state`, `access` and `document_worker` exist only while it is running."""
 
     state: ServerState
     access: AccessControl
@@ -57,7 +57,7 @@ class Services:
         record.charged = record.characters
 
     async def charge(self, request: Request, characters: int) -> None:
-        """Count further characters of an authorized request: those of a document, now that it is read."""
+        """Count further characters of an authorized request: those of a document, after it is parsed."""
         record = record_of(request)
         await self.access.charge(request.state.client, characters)
         record.characters += characters
@@ -71,7 +71,7 @@ class Services:
                 await self.access.refund(request.state.client, charged)
 
     async def translate_job(self, job: DocumentJob, data: bytes) -> tuple[bytes, int]:
-        """The result of a stored document, and its characters."""
+        """Translate a stored document; return the result and the number of its characters."""
         options = job.request
         glossary = await in_thread(find_glossary, self.state.glossaries, job.owner, options["glossaries"])
         read = await self.documents.read(data, options["format"], options["target"])

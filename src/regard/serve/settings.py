@@ -16,13 +16,13 @@ LEAST = {
 
 @dataclass(frozen=True)
 class ServeConfig:
-    """A server. `regard serve` has a flag for each field, whose help is the text here."""
+    """The settings of a server. `regard serve` has a flag for each field, with the field's help text."""
 
     models: tuple[str, ...] = key((), "Folders of models, or bundled models; without one, all bundled models.")
     host: str = key("127.0.0.1", "The address to listen at; 0.0.0.0 for every network.")
     port: int = key(8000, "The port; 0 for one that is free.")
     workers: int = key(1, "Processes side by side; each loads its models.")
-    through: str | None = key(None, "Pairs without a model by way of it, such as en.")
+    through: str | None = key(None, "Pivot language for pairs without a model, such as en.")
     preload: tuple[str, ...] = key((), "Load it at the start, not at its first use.")
     idle: float = key(1800.0, "Seconds after which an unused model is dropped; 0 keeps all.")
     timeout: float = key(60.0, "Seconds that a request may take.")
@@ -32,10 +32,10 @@ class ServeConfig:
     waiting: int = key(2_000_000, "Characters that may wait for translation; beyond that requests get 503.")
     explained: int = key(200, "Tokens of a sentence that is explained, at most.")
     device: str = key("auto", "Where to compute: auto, cuda, cuda:1, …, mps or cpu.")
-    engine: str = key("auto", "What searches: auto, native or ctranslate2.")
+    engine: str = key("auto", "Search engine: auto, native or ctranslate2.")
     state: str | None = key(
         None, "Keep keys, limits, glossaries and documents in this folder."
-    )  # None: a temporary one
+    )  # None for a temporary folder
     keys: bool = key(False, "Ask for API keys, which regard serve keys add makes.")
     per_minute: int | None = key(None, "Requests of a client in any minute, at most.")
     quota: int | None = key(None, "Characters of a client in each day or month, at most.")

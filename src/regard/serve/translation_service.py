@@ -1,4 +1,4 @@
-"""Translation for every interface: texts, two languages or a model, and options; and the language of a text."""
+"""The translation service of all interfaces: translates texts by languages or by model, and detects languages."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from regard.translation.options import TranslateOptions
 from regard.translation.translation import Translation, copied
 from regard.translator import Translator
 
-INLINE_CHARACTERS = 500  # of work that takes about a millisecond: a thread would take longer to start
+INLINE_CHARACTERS = 500  # work on fewer characters takes about a millisecond, less than starting a thread
 T = TypeVar("T")
 Args = TypeVarTuple("Args")
 
 
 async def gather_or_cancel(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Their results, in order. The first that fails cancels the others and is raised itself, not in a group as by
-    `asyncio.TaskGroup`."""
+    """Return the results, in order. The first exception cancels the other tasks and is raised itself, not in a group as
+    by `asyncio.TaskGroup`."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work) for work in works]
@@ -50,16 +50,16 @@ def first_exception(group: BaseExceptionGroup) -> BaseException:
 
 
 async def run_in_thread_if_long(characters: int, work: Callable[[*Args], T], *args: *Args) -> T:
-    """The result of work on so many characters, in a thread where it would block the event loop for long."""
+    """Return the result of `work` on this many characters, in a thread if it would block the event loop for long."""
     return work(*args) if characters <= INLINE_CHARACTERS else await anyio.to_thread.run_sync(work, *args)
 
 
 class ServedTranslation(NamedTuple):
-    """A translation and the names of its models: none where the text was in the target language already."""
+    """A translation and the names of its models: none if the text was already in the target language."""
 
     translation: Translation
     models: tuple[str, ...]
-    source: str | None  # None where a model was named whose languages are not known
+    source: str | None  # None for a named model whose languages are not known
     target: str | None
     detected: bool  # whether the source language was detected in the text
     sure: bool = True
@@ -78,7 +78,7 @@ class TranslationRequest:
     source: str | None = None
     model: str | None = None
     options: TranslateOptions = field(default_factory=TranslateOptions)
-    # Called in another thread, with the job of a single text, each time that it has new results.
+    # Called in another thread, with the job of a single text, each time it has new results.
     added: Callable[[TranslationJob], None] | None = None
 
     @property
@@ -100,8 +100,8 @@ class TranslationService:
     async def translate(
         self, request: TranslationRequest, deadline: float | None = None, checked: bool = False
     ) -> list[ServedTranslation]:
-        """Translations in the order of the texts. `checked`: the size was checked against other limits, as for
-        documents."""
+        """Return the translations in the order of the texts. `checked`: the size was checked against other limits, as
+        for documents."""
         if not checked:
             self.check_size(request.texts)
         if deadline is None:
@@ -126,7 +126,7 @@ class TranslationService:
         ]
 
     def choices(self, request: TranslationRequest) -> list[Choice]:
-        """The models for each text."""
+        """Choose the models for each text."""
         if request.model is not None:
             source, target = self.pool.find(request.model).bundle.languages
             return [Choice((request.model,), source or "", target or "")] * len(request.texts)
@@ -135,7 +135,7 @@ class TranslationService:
         return [self.choice([text], request.target, request.source) for text in request.texts]
 
     def choice(self, texts: Sequence[str], target: str, source: str | None = None) -> Choice:
-        """The models for texts that are in one language, and that language."""
+        """Choose the models for texts in one language; also returns that language."""
         if source == target:
             return Choice((), target, target)
         pairs = self.pool.by_direction
@@ -151,7 +151,7 @@ class TranslationService:
         return choice._replace(models=tuple(names[one] for one in choice.models))
 
     def language_of(self, text: str) -> str:
-        """The language of a text: one that the server can translate, or another where the text clearly is in it."""
+        """The language of a text: one that the server can translate, or another one if the text clearly is in it."""
         return identify_language([text], self.pool.languages).language
 
     def language_probabilities(self, text: str, detected: str) -> dict[str, float]:
@@ -190,7 +190,7 @@ class TranslationService:
 
 
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
-    """The jobs of one translator, or of several that translate one after another."""
+    """The jobs of one translator, or of several translators in a chain."""
     if len(translators) > 1:
         return TextChain(translators).job(texts, options).steps()
     return translators[0].job(texts, options).steps()

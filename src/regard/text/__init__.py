@@ -1,1 +1,1 @@
-"""Text to ids and back."""
+"""Text processing: tokenization, sentences, protected spans, normalization and languages."""

@@ -1,15 +1,14 @@
 """Byte-pair encoding in Python (Sennrich et al. 2016): the merge loop, BPE-dropout (Provilkov et al. 2020), learning.
 
-The Rust library encodes without dropout, and learns far faster; tests hold these loops equal to it. Dropout is done
-here, because the library's cannot be seeded. Learning merges the most frequent pair of neighboring symbols, again and
-again:
+The Rust library encodes without dropout, and learns far faster; tests compare these loops with it. Dropout is done
+here, because the library's cannot be seeded. Learning repeatedly merges the most frequent pair of neighboring symbols:
 
     words with their counts        ▁low 5 · ▁lower 2 · ▁newest 6 · …
     each word as symbols           ▁ l o w
-    again and again                count pairs of neighboring symbols, merge the most frequent one everywhere
+    repeatedly                     count pairs of neighboring symbols, merge the most frequent one everywhere
 
-Of pairs that occur equally often the one whose symbols were known first is taken, characters in the order of their code
-points. Not here: the bound on a piece's length, the bytes of rare characters.
+Of equally frequent pairs the one whose symbols were known first is taken, characters in the order of their code points.
+Not here: the bound on a piece's length, the bytes of rare characters.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Ranks = Mapping[Pair, int]
 
 
 def merge(symbols: Sequence[str], ranks: Ranks, rng: random.Random | None = None, dropout: float = 0.0) -> list[str]:
-    """Merge the pair learned earliest, repeatedly; each candidate is skipped with probability `dropout`.
+    """Repeatedly merges the pair learned earliest; each candidate is skipped with probability `dropout`.
 
     >>> merge("chat", {("c", "h"): 0, ("a", "t"): 1, ("ch", "at"): 2})
     ['chat']
@@ -47,14 +46,14 @@ def merge(symbols: Sequence[str], ranks: Ranks, rng: random.Random | None = None
 
 
 def first_drop(rng: random.Random, dropout: float) -> int:
-    """How many merges in a row are done before one is skipped: one geometric draw instead of many."""
+    """Draws the number of merges before the first one that is skipped: one geometric draw instead of many."""
     if dropout >= 1.0:
         return 0
     return int(math.log(1.0 - rng.random()) / math.log(1.0 - dropout))
 
 
 def merge_from(symbols: Sequence[str], ranks: Ranks, rng: random.Random, dropout: float, steps: int) -> list[str]:
-    """`merge` with dropout, given that the best pair is skipped for the first time after `steps` merges.
+    """Like `merge` with dropout, given that the best pair is skipped for the first time after `steps` merges.
 
     A word that needs k merges is unchanged when `first_drop` is at least k; only otherwise is it merged again. Both
     cases together have exactly the distribution of `merge(symbols, ranks, rng, dropout)`.
@@ -75,7 +74,7 @@ def merge_from(symbols: Sequence[str], ranks: Ranks, rng: random.Random, dropout
 
 class LearnedMerge(NamedTuple):
     pair: Pair
-    times: int  # how often the pair occurred when it was merged
+    times: int  # occurrences of the pair when it was merged
 
     @property
     def piece(self) -> str:
@@ -83,7 +82,7 @@ class LearnedMerge(NamedTuple):
 
 
 def learn_merges(words: Mapping[str, int], most: int) -> list[LearnedMerge]:
-    """At most so many merges, in the order they are learned.
+    """Returns at most `most` merges, in the order in which they are learned.
 
     >>> [f"{a} {b} {count}" for (a, b), count in learn_merges({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 4)]
     ['e s 9', 'es t 9', 'l o 7', 'lo w 7']
@@ -91,7 +90,7 @@ def learn_merges(words: Mapping[str, int], most: int) -> list[LearnedMerge]:
     spelled = [(list(word), count) for word, count in words.items()]
     known = {symbol: number for number, symbol in enumerate(sorted({s for symbols, _ in spelled for s in symbols}))}
     counts: Counter[Pair] = Counter()
-    where: defaultdict[Pair, set[int]] = defaultdict(set)  # words that have the pair, or had it
+    where: defaultdict[Pair, set[int]] = defaultdict(set)  # words that contain or contained the pair
 
     def count_pairs(number: int, times: int) -> None:
         for pair in pairwise(spelled[number][0]):
@@ -112,7 +111,7 @@ def learn_merges(words: Mapping[str, int], most: int) -> list[LearnedMerge]:
             count_pairs(number, -count)
             symbols[:] = merge_pair(symbols, best)
             count_pairs(number, count)
-        counts = +counts  # without those that are gone
+        counts = +counts  # removes pairs without occurrences
     return learned
 
 

@@ -1,7 +1,7 @@
-"""Letter case: which words of a text begin a sentence, where any word has a capital, and the case of a first letter.
+"""Letter case: words that may begin a sentence, where any word has a capital, and the case of a first letter.
 
 Sentences are not split here (`sentences.py` does that). A word after a full stop, a colon, an opening quotation mark or
-bracket or a line break may begin one, which is all that `names.py` needs.
+bracket or a line break may begin one, which is sufficient for `names.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIRST_WORD = regex.compile(r"[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
 
 
 def capitalize_first(word: str) -> str:
-    """The word with its first letter in upper case and the rest unchanged.
+    """Returns the word with its first letter in upper case and the rest unchanged.
 
     >>> capitalize_first("été"), capitalize_first("iPhone")
     ('Été', 'IPhone')
@@ -39,9 +39,9 @@ def capitalize_first(word: str) -> str:
 
 
 def lowercase_initial(text: str, language: str | None) -> str:
-    """The translation of a list item with a small first letter, as the source has it: models trained on sentences
+    """Lower-cases the first letter of the translation of a list item, as in the source: models trained on sentences
     capitalize it. Words that always have a capital keep it: in English days, months, nationalities and languages, in
-    German all but frequent words that are no nouns.
+    German all but frequent words that are not nouns.
 
     >>> items = {"fr": "Deux œufs", "en": "English lessons", "de": "Milch"}
     >>> [lowercase_initial(text, language) for language, text in items.items()]
@@ -70,14 +70,14 @@ class CasedWord(NamedTuple):
 
 
 def cased_words(text: str, excluded: Sequence[Span] = (), language: str = "en") -> Iterator[CasedWord]:
-    """The words outside the `excluded` spans (in order), with whether each begins a sentence.
+    """Yields the words outside the `excluded` spans (in order), with whether each begins a sentence.
 
     >>> text = 'Mr. Smith said: "We saw Ann." Then he left.'
     >>> [text[word.start : word.end] for word in cased_words(text) if word.at_start]
     ['Mr', 'We', 'Then']
     """
     before: Span | None = None
-    free = 0  # where the text begins that lies between the last word or span and this one
+    free = 0  # start of the text between the last word or span and this word
     spans = iter([*excluded, (len(text), len(text))])
     span = next(spans)
     for found in WORD.finditer(text):

@@ -1,9 +1,9 @@
-"""A sentence that is too long for a model, cut into parts that fit: at clauses where it can be done.
+"""Splits a sentence that is too long for a model into parts that fit, at clauses where possible.
 
     after . ! ? within it  →  after ; : —  →  after a comma  →  before a conjunction  →  between words  →  characters
 
-Parts are as few and as even as the places to cut allow. A place of a better kind is worth some unevenness, not any:
-each kind has a penalty, in shares of the longest part that fits, which is added to the distance from the even cut.
+Parts are as few and as even as the possible splits allow. Better kinds of splits may be less even: each kind has a
+penalty, in shares of the longest part that fits, which is added to the distance from the even split.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from regard.text.words import Span, word_lists
 
 Fits = Callable[[str], bool]
 
-FIRST_GUESS = 256  # characters that may fit
-TOLERANCE = 16  # the longest part that fits is found to one part in so many
-MAX_TRIED = 8  # places to cut, where `fits` refuses the best
+FIRST_GUESS = 256  # initial guess of the characters that fit
+TOLERANCE = 16  # relative precision 1 / TOLERANCE of the longest part that fits
+MAX_TRIED = 8  # split points tried if the best do not fit
 PENALTIES = {"end": 0.0, "colon": 0.05, "comma": 0.1, "conjunction": 0.15, "word": 0.5}
-EXTRA_PART_PENALTY = 0.25  # of a cut after which the rest needs a part more
+EXTRA_PART_PENALTY = 0.25  # of a split after which the rest needs one more part
 
 _GRAPHEME = regex.compile(r"\X")
 _SPACE_BEFORE, _SPACE_AFTER = regex.compile(r"(?r)\s+"), regex.compile(r"\s++")
-_JOINED = regex.compile(r"[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}ᄀ-ᇿ\n]")  # may be part of one
+_JOINED = regex.compile(r"[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}ᄀ-ᇿ\n]")  # may be in a grapheme
 
 
 def clause_spans(text: str, span: Span, fits: Fits, language: str = "en") -> list[Span]:
-    """The parts of the sentence at `span`, each of which `fits`; the sentence itself where it does.
+    """Returns the parts of the sentence at `span`, each of which `fits`; the sentence itself if it does.
 
-    What stands between two parts is white space. `fits` must accept a piece of text that it accepts as a part of a
-    longer one. A single character that does not fit is a part nevertheless.
+    Only white space is left out between parts. `fits` must accept any part of a text that it accepts. A single
+    character is a part even if it does not fit.
 
     >>> text = "I came because you called; you were not there, and I left."
     >>> [text[a:b] for a, b in clause_spans(text, (0, len(text)), lambda part: len(part) <= 40)]
@@ -59,10 +59,10 @@ def clause_spans(text: str, span: Span, fits: Fits, language: str = "en") -> lis
 
 
 def _longest(text: str, start: int, end: int, fits: Fits, guess: int) -> int:
-    """How many characters from `start` fit, to one part in `TOLERANCE`; at least 1.
+    """Returns how many characters from `start` fit, to one part in `TOLERANCE`; at least 1.
 
-    It searches around the guess with steps that double, so that a good guess takes two calls of `fits` and no string
-    much longer than what fits is tried.
+    It searches around the guess with doubling steps, so that a good guess takes two calls of `fits`, and no string much
+    longer than the result is tried.
     """
     most = end - start
     low, high = 0, most + 1  # low fits, high does not
@@ -84,11 +84,11 @@ def _longest(text: str, start: int, end: int, fits: Fits, guess: int) -> int:
 
 
 def _best_split(text: str, start: int, end: int, longest: int, fits: Fits, language: str) -> int:
-    """Where the part that begins at `start` ends."""
+    """Returns where the part that begins at `start` ends."""
     rest = end - start
     parts = -(-rest // longest)
     even = rest / parts
-    shortest = rest - (parts - 1) * longest  # a shorter one costs a part more
+    shortest = rest - (parts - 1) * longest  # a shorter one needs one more part
 
     def penalty(place: tuple[int, str]) -> float:
         length = place[0] - start
@@ -102,8 +102,8 @@ def _best_split(text: str, start: int, end: int, longest: int, fits: Fits, langu
 
 
 def _split_points(text: str, start: int, stop: int, end: int, even: float, language: str) -> Iterator[tuple[int, str]]:
-    """Ends of clauses after `start` and up to `stop`, with their kinds; and the ends of words that are nearest to the
-    even split, before it and after it."""
+    """Yields the ends of clauses after `start` and up to `stop`, with their kinds; and the ends of words nearest to the
+    even split, before and after it."""
     for found in _pattern(language).finditer(text, start + 1, min(stop + 1, end)):
         if found.end() <= stop:
             yield found.end(), found.lastgroup
@@ -128,7 +128,7 @@ def _pattern(language: str) -> regex.Pattern[str]:
 
 
 def _grapheme_boundary(text: str, start: int, stop: int) -> int:
-    """The last place up to `stop` that is within no character as people see it (é, 👩‍🚀), or `stop` itself."""
+    """Returns the last grapheme boundary up to `stop` (é and 👩‍🚀 are not split), or `stop` itself."""
     if not _JOINED.search(text, start, stop + 1):
         return stop
     places = [found.end() for found in _GRAPHEME.finditer(text, start, stop + 1) if found.end() <= stop]

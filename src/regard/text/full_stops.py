@@ -1,7 +1,7 @@
-"""Whether a full stop ends a sentence, by the words around it: abbreviations, initials, ordinals and sentence starters.
+"""Decides whether a full stop ends a sentence, by abbreviations, initials, ordinals and sentence starters around it.
 
-The words of each language are in `word_lists.json`. They stand without their last full stop, and an abbreviation of
-several words without its spaces: "z.B" is found in "z. B." and in "z.B.". Case matters: "Fr." is a title, "fr." is not.
+The words of each language are in `word_lists.json`, without their last full stop, and abbreviations of several words
+without spaces: "z.B" is found in "z. B." and in "z.B.". Case matters: "Fr." is a title, "fr." is not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import regex
 
 from regard.text.words import word_lists
 
-LOOK_BACK = 32  # characters before a full stop that are read: the longest abbreviation and the word before it
+LOOK_BACK = 32  # characters read before a full stop: the longest abbreviation and the word before it
 NO_WORDS = frozenset[str]()
 OPENING = "\"'“”‘’„‚«‹»›([{（¿¡*_—–-"  # before a word
 
@@ -29,13 +29,13 @@ class FullStopRules:
     """The words of one language that decide whether a full stop ends a sentence."""
 
     never: frozenset[str]  # a word always follows: Mr., e.g.
-    before_number: frozenset[str]  # short for something only before a number: No. 5, p. 12, Jan. 3
+    before_number: frozenset[str]  # an abbreviation only before a number: No. 5, p. 12, Jan. 3
     unless_starter: frozenset[str]  # may end a sentence, but names follow as well: U.S., Inc., Jr.
     may_end: frozenset[str]  # before a capital the sentence is over: etc., p.m.
     starters: frozenset[str] = NO_WORDS  # words that begin sentences and rarely follow an abbreviation: the, he, when
     months: frozenset[str] = NO_WORDS
     ordinals: frozenset[str] = NO_WORDS  # words before an ordinal number, where "3." is one: am 3. Oktober
-    lettered: frozenset[str] = NO_WORDS  # after one of these a capital is no initial: vitamin C, plan B, an A
+    lettered: frozenset[str] = NO_WORDS  # after these a single capital is not an initial: vitamin C, plan B, an A
 
     def is_abbreviation(self, word: str) -> bool:
         return any(word in kind for kind in (self.never, self.before_number, self.unless_starter, self.may_end))
@@ -43,7 +43,7 @@ class FullStopRules:
 
 @cache
 def full_stop_rules(language: str) -> FullStopRules:
-    """The rules of a language, given as "de" or "de-AT"; of an unknown one those that many languages share.
+    """Returns the rules of a language, given as "de" or "de-AT"; for an unknown one those that many languages share.
 
     >>> "Mr" in full_stop_rules("en-GB").never, full_stop_rules("xx") == full_stop_rules("any")
     (True, True)
@@ -55,14 +55,14 @@ def full_stop_rules(language: str) -> FullStopRules:
 
 
 class Following(NamedTuple):
-    """What follows a punctuation mark: its opening punctuation, and its first word."""
+    """The text after a punctuation mark: its opening punctuation, and its first word."""
 
     opening: str = ""
     word: str = ""
     has_stop: bool = False  # a full stop follows the word
 
     def is_starter(self, rules: FullStopRules) -> bool:
-        """Whether it begins a sentence rather than follows an abbreviation."""
+        """Whether the word begins a sentence rather than follows an abbreviation."""
         if self.has_stop and len(self.word) == 1:
             return False
         word = self.word.lower().replace("’", "'")
@@ -71,7 +71,7 @@ class Following(NamedTuple):
 
 
 def last_words(text: str, start: int, stop: int) -> list[str]:
-    """The words just before a mark, without quotation marks before them; none where a space stands before it."""
+    """Returns the words just before a mark, without quotation marks before them; none if a space precedes the mark."""
     if stop <= start or text[stop - 1].isspace():
         return []
     words = text[max(start, stop - LOOK_BACK) : stop].rsplit(maxsplit=3)[-3:]
@@ -107,7 +107,7 @@ def full_stop_ends(text: str, start: int, stop: int, after: Following, rules: Fu
 
 
 def _ends_after_abbreviation(words: list[str], after: Following, rules: FullStopRules) -> bool | None:
-    """Whether the sentence ends after these words, where they are an abbreviation."""
+    """Whether the sentence ends after these words; None if they are not an abbreviation."""
     for length in (3, 2, 1):
         key = "".join(words[-length:])
         if len(words) < length or not all(word.endswith(".") for word in words[-length:-1]):

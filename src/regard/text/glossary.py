@@ -1,4 +1,4 @@
-"""A glossary: terms and what must stand for them in a translation, and where they occur in a text.
+"""A glossary: terms with their required translations, and their occurrences in a text.
 
     # a comment; an empty line is skipped
     credit card ⇥ carte de crédit
@@ -8,9 +8,9 @@
 
 Matching takes whole words and, where several terms begin at a word, the longest. A term in lower case matches in any
 case, and its translation takes over an initial capital or ALL CAPITALS; a term with a capital matches as it is
-written. Regular inflection is taken off (`inflection.py`): cats, cat's, cities, walked; where the source is plural, the
-regular plural of the target is allowed too. A list of words to keep is a glossary of terms that stand for themselves.
-The time is linear in the text and does not depend on the number of terms.
+written. Regular inflection is removed (`inflection.py`): cats, cat's, cities, walked; where the source is plural, the
+regular plural of the target is allowed too. A list of words to keep is a glossary of terms that are not translated. The
+time is linear in the text and does not depend on the number of terms.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Words = tuple[str, ...]
 
 
 class GlossaryTerm(NamedTuple):
-    """One entry: what it is called in the source, and what may stand for it; `keep`: the source as it stands."""
+    """One entry: a source term and its allowed translations; `keep`: the source term is copied unchanged."""
 
     source: str
     targets: tuple[str, ...]
@@ -44,7 +44,7 @@ class GlossaryTerm(NamedTuple):
 
 
 class TermMatch(NamedTuple):
-    """A term in a text: its characters there, the entry, and what may stand for it in the translation, best first."""
+    """A term in a text: its span, its entry, and its allowed translations, best first."""
 
     start: int
     end: int
@@ -56,31 +56,31 @@ class _Unit(NamedTuple):
     start: int
     end: int
     word: str  # NFC, ' for ’
-    spaced: bool  # whether a space stands before it
+    spaced: bool  # whether a space precedes it
 
 
 @dataclass
 class _Node:
-    """A place in the tree of all terms, one word further at each level."""
+    """A node of the trie of all terms, with one word per level."""
 
     below: dict[tuple[str, bool], _Node] = field(default_factory=dict)  # (word in lower case, spaced) → node
     terms: dict[Words, GlossaryTerm] = field(default_factory=dict)  # its words if one has a capital, else () → term
 
 
 class _Found(NamedTuple):
-    end: int  # units of the text
-    exact: int  # how many of its words stand there as the glossary has them
+    end: int  # in units of the text
+    exact: int  # number of words that are spelled as in the glossary
     plural: bool
     words: Words  # in the text, without a possessive ending
     term: GlossaryTerm
 
 
 class Glossary:
-    """Terms with their translations; falsy when there are none."""
+    """Terms with their translations; falsy if there are none."""
 
     def __init__(self, terms: Iterable[GlossaryTerm] = ()) -> None:
         self._root = _Node()
-        self._terms: dict[tuple[int, Words], GlossaryTerm] = {}  # by place in the tree
+        self._terms: dict[tuple[int, Words], GlossaryTerm] = {}  # by node and case
         self.warnings: list[str] = []
         for term in terms:
             self.add(term)
@@ -116,7 +116,7 @@ class Glossary:
 
     @classmethod
     def parse(cls, lines: Iterable[str], name: str) -> Glossary:
-        """From lines of source, tab, target; `name` is what errors and warnings call the file."""
+        """Parses lines of source, tab, target; `name` is the name of the file in errors and warnings."""
         made = cls()
         for number, line in _entries(lines):
             where = f"{name}, line {number}"
@@ -128,7 +128,7 @@ class Glossary:
 
     @classmethod
     def parse_keep(cls, lines: Iterable[str], name: str) -> Glossary:
-        """From lines of one term each, which stays as it is."""
+        """Parses lines of one term each, which is not translated."""
         made = cls()
         for number, line in _entries(lines):
             if "\t" in line.strip():
@@ -138,7 +138,7 @@ class Glossary:
         return made
 
     def merged_with(self, other: Glossary | None) -> Glossary:
-        """Both; where they have the same term, that of the other."""
+        """Merges two glossaries; for terms in both, that of the other is taken."""
         return self if not other else Glossary([*self.terms, *other.terms])
 
     def _add_forms(self, source: str, target: str, where: str) -> None:
@@ -161,7 +161,7 @@ class Glossary:
             raise InputError(f"{where} has a term of {len(form):,} characters; at most {MAX_TERM} are allowed")
 
     def add(self, term: GlossaryTerm) -> GlossaryTerm | None:
-        """Add a term; the one that it replaces, if any."""
+        """Adds a term; returns the one that it replaces, if any."""
         units = _units(term.source)
         if not units:
             raise InputError(f"a term needs a letter, a digit or a sign, but is {term.source!r}")
@@ -174,8 +174,8 @@ class Glossary:
         return old
 
     def find(self, text: str, source: str = "en", target: str = "fr") -> list[TermMatch]:
-        """The terms in a sentence, in order and without overlap. `source` and `target` are languages ("en", "fr",
-        "de" or "es"); others have no inflection."""
+        """Returns the terms in a sentence, in order and without overlap. `source` and `target` are languages ("en",
+        "fr", "de" or "es"); others have no inflection."""
         matches: list[TermMatch] = []
         units = _units(text) if self._terms else []
         begins = {word: self._begins(word, source) for word in {unit.word for unit in units}}
@@ -199,7 +199,7 @@ class Glossary:
         return any((base.word, False) in self._root.below for form in forms for base in bases(form, language))
 
     def _at(self, units: Sequence[_Unit], start: int, language: str) -> Iterator[_Found]:
-        """All terms that begin at a unit."""
+        """Yields all terms that begin at a unit."""
         waiting: list[tuple[_Node, int, bool, Words]] = [(self._root, 0, False, ())]
         while waiting:
             node, exact, plural, words = waiting.pop()
@@ -221,7 +221,7 @@ class Glossary:
 
 
 def _same_case(words: Words, written: Words) -> bool:
-    """Whether words of a text have the capitals of a term, as far as inflection leaves them alike: Cities for City."""
+    """Whether words of a text have the capitals of a term, up to where inflection changes them: Cities for City."""
     for word, wanted in zip(words, written, strict=False):
         for a, b in zip(word, wanted, strict=False):
             if a.lower() != b.lower():
@@ -232,7 +232,7 @@ def _same_case(words: Words, written: Words) -> bool:
 
 
 def _entries(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The numbered lines that hold something."""
+    """Yields the lines that are not empty or comments, with their numbers."""
     for number, line in enumerate(lines, start=1):
         line = line.removeprefix("\ufeff") if number == 1 else line
         if line.strip() and not line.lstrip().startswith("#"):
@@ -240,7 +240,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _units(text: str) -> list[_Unit]:
-    """The words of a text; where a script has no spaces, every character is one."""
+    """Returns the words of a text; in scripts without spaces, every character is one."""
     units: list[_Unit] = []
     end_before = 0
     simple = text.isascii()
@@ -254,7 +254,7 @@ def _units(text: str) -> list[_Unit]:
 
 
 def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[str, ...]:
-    """What may stand for a term that was found: its forms in the number and case of the source."""
+    """Returns the allowed translations of a match: the term's forms in the number and case of the source."""
     if found.term.kind == "keep":
         return (surface,)
     forms = list(found.term.targets)
@@ -275,8 +275,8 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
 
 
 def located_terms(wanted: Sequence[Sequence[str]], translation: str, taken: Iterable[Span] = ()) -> list[Span | None]:
-    """For each term, given by its forms, its place in a translation, no place twice and none that is `taken`; None for
-    what is missing. The first word of the translation may have a capital.
+    """Returns the span of each term, given by its forms, in a translation, without overlap and outside `taken`; None
+    for a missing term. The first word of the translation may have a capital.
 
     >>> located_terms([("chat", "chats"), ("chat", "chats"), ("rat",)], "Chats et chat.")
     [(9, 13), (0, 5), None]

@@ -1,7 +1,7 @@
 """Inflection by regular suffixes: base forms of a word for a glossary, plurals of a term, and whether an unknown word
 is a form of a known one ("cantaremos" of "cantar").
 
-This is no morphological analysis: only frequent regular suffixes of English, French, German and Spanish are listed. A
+This is not morphological analysis: only frequent regular suffixes of English, French, German and Spanish are listed. A
 word may get a base that does not exist ("news" → "new"), which does no harm unless a glossary lists it; irregular forms
 (mice, yeux) must be listed by the glossary itself. `is_inflected_form` is right about most verbs and wrong about some
 names; `known_words.py` uses it where a word begins a sentence, or where it would be taken for a misspelling.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from regard.text.words import word_lists
 
 MAX_WORD = 60  # characters; a longer run of letters has no inflection
-MIN_BASE = 3  # letters that must be left without a suffix
+MIN_BASE = 3  # letters that must remain without a suffix
 
 # suffix → its replacement in the base
 PLURALS = {
@@ -36,7 +36,7 @@ NOT_PLURAL = {"en": ("ss", "us", "is")}
 POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$", re.IGNORECASE)
 DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")  # stopped, running
 VOWEL = re.compile(r"[aeiouyäöüàâéèêëîïôùûáíóú]", re.IGNORECASE)
-# what follows one of these stays as it is in the plural: carte(s) de crédit, estado(s) de ánimo
+# words after one of these do not change in the plural: carte(s) de crédit, estado(s) de ánimo
 PREPOSITIONS = word_lists("prepositions")
 FRENCH_PLURALS_IN_S = ("bal", "banal", "carnaval", "chacal", "fatal", "festival", "final", "naval", "récital", "régal")
 
@@ -67,7 +67,7 @@ WITHOUT_ACUTE = str.maketrans("áéíóú", "aeiou")
 
 
 class Base(NamedTuple):
-    """What a word may be listed as; `plural` if the suffix taken off is one of a plural."""
+    """A possible base form of a word; `plural` if the removed suffix is one of a plural."""
 
     word: str
     plural: bool = False
@@ -75,7 +75,7 @@ class Base(NamedTuple):
 
 @lru_cache(maxsize=50_000)
 def bases(word: str, language: str) -> tuple[Base, ...]:
-    """A word itself, then what it may be an inflected form of, in lower case.
+    """Returns a word itself, then the possible base forms of it, in lower case.
 
     >>> [base.word for base in bases("Cities", "en")]
     ['cities', 'city', 'citi', 'citie']
@@ -109,7 +109,7 @@ def without_possessive(word: str) -> str:
 
 
 def plurals(term: str, language: str) -> tuple[str, ...]:
-    """The regular plurals of a term, the most usual first; none where they are not known or equal the term.
+    """Returns the regular plurals of a term, the most usual first; none if they are unknown or equal the term.
 
     >>> plurals("carte de crédit", "fr"), plurals("journal", "fr"), plurals("city", "en"), plurals("Hund", "de")
     (('cartes de crédit',), ('journaux',), ('cities',), ('Hunde', 'Hunden', 'Hunder', 'Hunds'))

@@ -1,4 +1,4 @@
-"""The words that a model knows, learned from its training pairs: a capitalized word that it does not know is a name.
+"""The words a model knows, learned from its training pairs; an unknown capitalized word is taken for a name.
 
 A source word has one of these classes:
 
@@ -7,10 +7,10 @@ A source word has one of these classes:
     copied        seen with a capital, mostly copied, and often enough for a model to copy it reliably: Tom
     rare          a name seen too rarely to rely on the model, whose lower-case form is an ordinary word: Baker
 
-and unknown otherwise; other rare names count as unknown. The file holds one word a line: ordinary and translated words
-as they are, the most frequent first, copied ones after "+", rare names after "=". A word that is listed in lower case
-and with a capital has the capital far more often: Paris in French, where *paris* are bets. Files of the first version,
-which are read too, are in alphabetical order and say nothing about frequency.
+and unknown otherwise; other rare names count as unknown. The file has one word per line: ordinary and translated words
+unmarked, the most frequent first, copied ones after "+", rare names after "=". A word that is listed in lower case and
+with a capital has the capital far more often: Paris in French, where *paris* are bets. Files of the first version are
+read too; they are in alphabetical order, without information on frequency.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from regard.text.inflection import is_inflected_form
 
 FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_UNORDERED = "# regard: known words 1"
-MIN_COPIED = 50  # pairs with a name, from which on a model copies it reliably
-NOUN_CAPITAL_RATIO = 20  # times as often with a capital: a noun that is written in lower case by mistake
-TRUECASE_RATIO = 5  # times as often with a capital: where case carries no information, the word is read with it
-COPIED_SHARE = 0.5  # of the pairs with a word, the share whose target has it unchanged: a name from here on
-MIN_RARE = 3  # pairs that make a name of a word that is ordinary in lower case
+MIN_COPIED = 50  # minimal pairs with a name for a model to copy it reliably
+NOUN_CAPITAL_RATIO = 20  # times as often with a capital: a noun, sometimes misspelled in lower case
+TRUECASE_RATIO = 5  # times as often with a capital: in text without case the word is read with it
+COPIED_SHARE = 0.5  # minimal share of a name's pairs whose target has it unchanged
+MIN_RARE = 3  # minimal pairs with a name that is an ordinary word in lower case
 
 WordClass = Literal["ordinary", "translated", "copied", "rare", "unknown"]
-# Of a misspelling at the beginning of a sentence, where names stand too: its letters, and the rank of the correction.
+# For a misspelling at the beginning of a sentence, which may be a name: its letters, and the rank of the correction.
 START_LETTERS, START_RANK, START_TRANSPOSED_RANK, START_SHORT_RANK = 5, 1_000, 5_000, 100
-MIN_NOUN_LETTERS = 6  # of a misspelled one with a capital, since names have one too
+MIN_NOUN_LETTERS = 6  # of a misspelled noun with a capital, since names have one too
 
 
 class KnownWords:
@@ -64,7 +64,7 @@ class KnownWords:
 
     @classmethod
     def learn(cls, pairs: Iterable[tuple[str, str]], language: str = "en", min_copied: int = MIN_COPIED) -> KnownWords:
-        """From pairs (source, target); `language` is the source's."""
+        """Learns from pairs (source, target); `language` is the source's."""
         lower = Counter[str]()
         inside, copied_inside = Counter[str](), Counter[str]()
         first, copied_first = Counter[str](), Counter[str]()
@@ -81,18 +81,18 @@ class KnownWords:
                     copies[form] += form in targets
         min_count = 1
         if language in NOUN_CAPITALIZING_LANGUAGES:
-            # An unknown noun is no name by itself (`names.py`), and those seen once, most of them compounds, would be
-            # half of the list. One that somebody wrote in lower case once in a while has its capital nevertheless.
+            # Unknown nouns are not taken for names (`names.py`), and nouns seen once, mostly compounds, would be half
+            # of the list. A noun that is occasionally written in lower case is still listed only with its capital.
             min_count = 2
             for form in [form for form in lower if lower[form] * NOUN_CAPITAL_RATIO < inside[capitalize_first(form)]]:
                 del lower[form]
-        # Words that are far more frequent with a capital within a sentence. Single letters are marks, units, initials.
+        # Words that are far more frequent with a capital inside sentences; single letters are symbols, units, initials.
         capitals = {capitalize_first(form): count for form, count in lower.items() if len(form) > 1}
         words = {*lower, *(form for form, count in capitals.items() if inside[form] > TRUECASE_RATIO * count)}
         copied, rare = set[str](), set[str]()
         for form in inside.keys() | first.keys():
             ordinary = form.lower() in lower
-            # At the beginning of a sentence any word has a capital: only one that is never in lower case counts there.
+            # Any word has a capital at the beginning of a sentence: only words never seen in lower case count there.
             times = inside[form] + (0 if ordinary else first[form])
             times_copied = copied_inside[form] + (0 if ordinary else copied_first[form])
             if times_copied < COPIED_SHARE * times:
@@ -107,12 +107,12 @@ class KnownWords:
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """The rank of each word by its frequency, from 0; empty where that is not known."""
+        """The rank of each word by its frequency, from 0; empty if frequencies are unknown."""
         return {word: rank for rank, word in enumerate(self.ordered)}
 
     @cached_property
     def _accented(self) -> dict[str, str]:
-        """Spelling without accents → the most frequent word with accents; empty where frequencies are not known."""
+        """Spelling without accents → the most frequent word with accents; empty if frequencies are unknown."""
         accented = (word for word in reversed(self.ordered) if not word.isascii())
         found = {bare: word for word in accented for bare in spelling.unaccented_spellings(word)}
         return {bare: word for bare, word in found.items() if bare not in self.words}
@@ -133,7 +133,7 @@ class KnownWords:
             return "ordinary"
         if "-" in word and all(self.word_class(part) in ("ordinary", "translated") for part in word.split("-")):
             return "translated"  # Mexican-American
-        for ending in ("s", "es"):  # forms are known when the word is: Germans
+        for ending in ("s", "es"):  # forms of known words are known: Germans
             if lower.endswith(ending):
                 if word[: -len(ending)] in self.words:
                     return "translated"
@@ -142,7 +142,7 @@ class KnownWords:
         return "unknown"
 
     def truecased(self, word: str) -> str:
-        """A word in lower case with a capital, if it is known with one alone or far more often.
+        """Capitalizes a word in lower case, if it is known only or far more often with a capital.
 
         >>> [KnownWords(["Haus", "grün"], ["Tom"]).truecased(word) for word in ("haus", "grün", "tom", "xyz")]
         ['Haus', 'grün', 'Tom', 'xyz']
@@ -153,7 +153,7 @@ class KnownWords:
         return other if other in self.words or (other in self.copied and word not in self.words) else word
 
     def is_name(self, word: str, at_start: bool, language: str = "en") -> bool:
-        """Whether it is to be copied; `at_start`: it begins a sentence, where any word has a capital."""
+        """Whether a word is a name to copy; `at_start`: it begins a sentence, where any word has a capital."""
         if word.islower():
             return False
         found = self.word_class(word)
@@ -164,7 +164,7 @@ class KnownWords:
         return found == "unknown" or (found == "rare" and not at_start)
 
     def _is_misspelled_at_start(self, lower: str) -> bool:
-        """Whether a word that begins a sentence is rather a misspelled frequent word than a name."""
+        """Whether a word that begins a sentence is a misspelled frequent word rather than a name."""
         transposed = spelling.is_transposed(lower, self.words)
         found = spelling.likely_correction(lower, self.ranks)
         if not self.ranks or found is None:
@@ -174,16 +174,16 @@ class KnownWords:
         return self.ranks[found] < (START_TRANSPOSED_RANK if transposed else START_RANK)
 
     def correction(self, word: str, at_start: bool = False, language: str = "en") -> str | None:
-        """The only known word that a word in lower case can be a misspelling of, or the one that is far more frequent
-        than the others (`spelling.py`); None if it is known, if there is none or if there are several. A word with a
-        capital is corrected where it begins a sentence (`at_start`), and in languages all of whose nouns have one.
+        """Returns the only known word that a word in lower case can be a misspelling of, or the one that is far more
+        frequent than the others (`spelling.py`); None if the word is known, or if there is no such word. A word with a
+        capital is corrected only at the beginning of a sentence (`at_start`), and in languages that capitalize nouns.
 
         >>> KnownWords(["station", "cat", "cart"]).correction("sttion"), KnownWords(["cat"]).correction("cats")
         ('station', None)
         """
         lower = word.lower()
         capitalized = word[:1].isupper() and word[1:].islower()
-        doubled_end = word.islower() and word[-1:] == word[-2:-1] and word not in self.ranks  # "thiss", like a form
+        doubled_end = word.islower() and word[-1:] == word[-2:-1] and word not in self.ranks  # "thiss" looks inflected
         if doubled_end and self.ranks.get(word[:-1], spelling.MAX_EDGE_RANK) < spelling.MAX_EDGE_RANK:
             return word[:-1]
         if self.word_class(word) != "unknown" or is_inflected_form(lower, self.words, language):
@@ -223,7 +223,7 @@ class KnownWords:
 
 
 def word_parts(text: str) -> set[str]:
-    """The words of a text, and the parts of those that an apostrophe or a hyphen joins.
+    """Returns the words of a text, and the parts of those joined by an apostrophe or a hyphen.
 
     >>> sorted(word_parts("l'Angleterre"))
     ['Angleterre', 'l', "l'Angleterre"]

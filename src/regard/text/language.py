@@ -1,6 +1,6 @@
 """Languages: names, codes, and the tags of multilingual models, such as >>fra<<, which select the target language.
 
-OPUS-MT writes ISO 639-3 codes, older models ISO 639-1, both with a script or a country where one language has several:
+OPUS-MT uses ISO 639-3 codes, older models ISO 639-1, with a script or a country where a language has several:
 >>fra<<, >>fr<<, >>cmn_Hans<<, >>pt_BR<<. The rest of the package identifies languages by ISO 639-1.
 """
 
@@ -14,8 +14,8 @@ from regard.errors import InputError
 LANGUAGE_TAG = re.compile(r">>([^<>\s]+)<<")
 MAX_SHOWN_TAGS = 8  # in an error message
 
-# The languages that are identified. Others that py3langid knows are left out: names, interjections and loanwords look
-# like one of them more often than anybody writes it to a translator.
+# The languages that are identified. Others that py3langid knows are left out: names, interjections and loanwords are
+# mistaken for them more often than they are really used.
 LANGUAGE_NAMES = {
     "af": "Afrikaans", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
     "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
@@ -28,7 +28,7 @@ LANGUAGE_NAMES = {
     "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
     "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
-# Names of languages in themselves, and bibliographic codes (ISO 639-2/B) that differ from ISO 639-3.
+# Native names of languages, and bibliographic codes (ISO 639-2/B) that differ from ISO 639-3.
 OTHER_NAMES = {
     "deutsch": "de", "español": "es", "espanol": "es", "castellano": "es", "français": "fr", "francais": "fr",
     "italiano": "it", "nederlands": "nl", "polski": "pl", "português": "pt", "portugues": "pt",
@@ -36,8 +36,8 @@ OTHER_NAMES = {
     "ger": "de", "gre": "el", "ice": "is", "mac": "mk", "may": "ms", "per": "fa", "rum": "ro", "slo": "sk", "wel": "cy",
 }  # fmt: skip
 
-# ISO 639-3 → ISO 639-1, of the languages that have a code of two letters and are written to translators; members of a
-# macrolanguage count as it (cmn is zh, arb is ar).
+# ISO 639-3 → ISO 639-1, for commonly translated languages that have a two-letter code; members of a macrolanguage have
+# its code (cmn is zh, arb is ar).
 ISO_639_1 = {
     "afr": "af", "amh": "am", "ara": "ar", "arb": "ar", "arz": "ar", "apc": "ar", "asm": "as", "aze": "az", "azj": "az",
     "bak": "ba", "bel": "be", "ben": "bn", "bos": "bs", "bre": "br", "bul": "bg", "cat": "ca", "ces": "cs", "cmn": "zh",
@@ -67,8 +67,8 @@ def language_name(code: str) -> str:
 
 
 def language_code(name: str) -> str | None:
-    """The ISO 639-1 code of a language given by its name, in English or in itself, or by a code, with or without a
-    country.
+    """Returns the ISO 639-1 code of a language given by its name, in English or in the language itself, or by a code,
+    with or without a country; None if it is unknown.
 
     >>> [language_code(name) for name in ("French", "fr", "fra", "fr-FR", "Français", "Klingon")]
     ['fr', 'fr', 'fr', 'fr', 'fr', None]
@@ -80,7 +80,7 @@ def language_code(name: str) -> str | None:
 
 
 def to_iso_639_1(code: str) -> str | None:
-    """The ISO 639-1 code of a language's code, whatever follows it; None for one that has none here.
+    """Returns the ISO 639-1 code for a language code, ignoring any suffix; None if there is none here.
 
     >>> to_iso_639_1("fra"), to_iso_639_1("cmn_Hans"), to_iso_639_1("pt_BR"), to_iso_639_1("tlh")
     ('fr', 'zh', 'pt', None)
@@ -90,7 +90,7 @@ def to_iso_639_1(code: str) -> str | None:
 
 
 def tag_language(tag: str) -> str | None:
-    """The language that a tag stands for.
+    """Returns the language that a tag stands for; None if it is not a language tag.
 
     >>> tag_language(">>fra<<"), tag_language("<news>")
     ('fr', None)
@@ -100,7 +100,7 @@ def tag_language(tag: str) -> str | None:
 
 
 def leading_tag(text: str, known: Container[str]) -> str:
-    """The tag at the beginning of a text, if it is a known one, or nothing.
+    """Returns the tag at the beginning of a text if it is a known one, else an empty string.
 
     >>> leading_tag(">>fra<< A cat.", {">>fra<<"}), leading_tag(">>a<< A cat.", {">>fra<<"})
     ('>>fra<<', '')
@@ -110,7 +110,7 @@ def leading_tag(text: str, known: Container[str]) -> str:
 
 
 def find_tag(name: str, tags: Sequence[str]) -> str:
-    """The tag that a person means by its code, the language's code of two letters, or the tag itself.
+    """Returns the tag for a name: its code, the language's two-letter code, or the tag itself.
 
     >>> [find_tag(name, (">>fra<<", ">>por<<", ">>por_BR<<")) for name in (">>fra<<", "fra", "fr", "pt")]
     ['>>fra<<', '>>fra<<', '>>fra<<', '>>por<<']

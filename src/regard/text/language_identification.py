@@ -1,15 +1,15 @@
-"""Language identification: whether a sentence is in the language that a model reads, which of a few languages a text is
-in, and the language of a sample of lines.
+"""Language identification: whether a sentence is in the language that a model reads, the language of a text among a few
+candidates, and the language of a sample of lines.
 
-The identifier is py3langid (naive Bayes over byte n-grams, 139 languages, offline). Its answer for one sentence is not
-taken as it is: short sentences and names look like many languages. `foreign_language` answers a narrower question, "is
-this *not* English?", by a margin: the log-probability of the best other language less that of the expected one.
-`benchmarks/language.py` measures it beside other identifiers. `identify_language` must choose one of a few languages,
-so a word or two are often enough: only the log-probabilities of these languages are compared.
+The identifier is py3langid (naive Bayes over byte n-grams, 139 languages, offline). Its result for one sentence is not
+used directly: short sentences and names resemble many languages. `foreign_language` answers a narrower question, "is
+this *not* English?", by a margin: the log-probability of the best other language minus that of the expected one.
+`benchmarks/language.py` compares it with other identifiers. `identify_language` must choose one of a few languages, so
+a word or two are often enough: only the log-probabilities of these languages are compared.
 
-py3langid keeps its model in a compressed file, which takes 0.7 s and 100 MB to unpack. Here it is unpacked once, into
-the user's cache (68 MB); from then on a process maps the tables into memory when it first identifies a language. Where
-nothing can be written, the model is unpacked in each process.
+py3langid stores its model in a compressed file, which takes 0.7 s and 100 MB to unpack. Here it is unpacked once, into
+the user's cache (68 MB); after that a process maps the tables into memory when it first identifies a language. If the
+cache is not writable, the model is unpacked in each process.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from regard.text.language import LANGUAGE_NAMES
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-MAX_CHARACTERS = 1000  # of a text that are read
+MAX_CHARACTERS = 1000  # of a text that are used
 # Nats by which another language must be more probable. Chosen on English sentences of Tatoeba (dev), FLORES (dev) and
-# Common Voice: 0.1% of them have a margin above 4. Of two or three words the margin varies more.
+# Common Voice: 0.1% of them have a margin above 4. For two or three words the margin varies more.
 MARGIN = 4.0
 SHORT_MARGIN = 8.0
-SHORT_TEXT = 4  # words below which the wider margin holds
-MIN_WORDS = 2  # of a text that is judged; one word may be a name
-MAX_NAME_WORDS = 6  # words below which a text in which every word is capitalized is taken for names
+SHORT_TEXT = 4  # words below which the larger margin applies
+MIN_WORDS = 2  # minimal words of a text to decide on; a single word may be a name
+MAX_NAME_WORDS = 6  # words below which a fully capitalized text is taken for names
 SAMPLE_SHARE = 0.8  # of a sample's lines that must be in one language
 MIN_SAMPLE_LINES, MAX_LINES = 200, 400
-# Nats by which a language that is not among the candidates must be more probable than all of them; more in a short
-# line, where names count for much.
+# Nats by which a language outside the candidates must be more probable than all of them; more in a short line, where
+# names have a large influence.
 OTHER_MARGIN, SHORT_OTHER_MARGIN = 10.0, 20.0
-TIE_MARGIN = 2.0  # nats within which two languages are taken for equally probable
-MIXED_SHARE = 0.8  # of the words that must be in one language for a text of many lines to be in one
+TIE_MARGIN = 2.0  # nats within which two languages count as equally probable
+MIXED_SHARE = 0.8  # minimal share of the words in one language, else a text of many lines is mixed
 
 REPETITION = re.compile(r"([^\W\d_]{1,3}?)\1{3,}")  # hahahaha, noooo
 NOT_IN_WORDS = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these has no language
 
-# Languages that are not distinguished by one sentence
+# Languages that one sentence cannot distinguish
 SIMILAR = (
     {"da", "nn", "no"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"cs", "sk"}, {"gl", "pt"}, {"af", "nl"}, {"de", "lb"},
     {"bg", "mk"}, {"be", "ru", "uk"}, {"hi", "mr", "ne"},
@@ -62,13 +62,13 @@ TABLES = ("ptc", "pc", "classes", "nextmove", "row", "output")
 class IdentifiedLanguage(NamedTuple):
     """The language of a text."""
 
-    language: str  # one of the candidates, or another that it clearly is in
+    language: str  # one of the candidates, or another if that is clear
     sure: bool
     mixed: bool = False  # whether its lines are in several languages, of which `language` is the most frequent
 
 
 def language_words(text: str) -> list[str]:
-    """The words of a text by which its language is identified, each once: without numbers, addresses, markup, options.
+    """Returns the distinct words that identify a text's language: without numbers, addresses, markup, options.
 
     >>> language_words("Use --force on 3 files in /tmp, please.")
     ['Use', 'on', 'files', 'in', 'please.']
@@ -78,7 +78,7 @@ def language_words(text: str) -> list[str]:
 
 
 def word_count(words: Iterable[str]) -> int:
-    """How many words, where scripts without capitals and spaces count two letters as one."""
+    """Counts words; in scripts without case and spaces, two letters count as one word."""
     return sum(1 if word.isascii() else max(1, sum(map(_has_no_case, word)) // 2) for word in words)
 
 
@@ -88,8 +88,8 @@ def _has_no_case(character: str) -> bool:
 
 
 def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
-    """The language of a text that is not in the expected one, and by how many nats it is more probable; None where the
-    text may be in the expected one, or is too short, or where the identifier does not know it.
+    """Returns the language of a text that is not in the expected one, and by how many nats it is more probable; None if
+    the text may be in the expected one, is too short, or the identifier does not know the expected one.
 
     >>> foreign_language("Le chat est sur le tapis.", "en")[0]
     'fr'
@@ -114,7 +114,7 @@ def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
 
 
 def sample_language(lines: Iterable[str]) -> str | None:
-    """The language that most lines of a sample are in; None where they do not agree, or are too few.
+    """Returns the language of most lines of a sample; None if they do not agree, or are too few.
 
     >>> sample_language(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 100)
     'fr'
@@ -128,9 +128,9 @@ def sample_language(lines: Iterable[str]) -> str | None:
 
 
 def identify_language(texts: Iterable[str], candidates: Collection[str], default: str = "en") -> IdentifiedLanguage:
-    """The language of texts that are in one language, most probably one of the candidates. A text that is clearly in
-    none of them has another one; a text of many lines has that of most of them. Without any words it is the default,
-    if that is a candidate, or the first candidate.
+    """Returns the language of texts in one language, most probably one of the candidates. A text that is clearly in
+    none of them gets another language; a text of many lines gets that of most lines. Without any words it is the
+    default, if that is a candidate, or the first candidate.
 
     >>> identify_language(["Wo ist der Bahnhof?"], ["en", "de", "fr"])
     IdentifiedLanguage(language='de', sure=True, mixed=False)
@@ -148,13 +148,13 @@ def identify_language(texts: Iterable[str], candidates: Collection[str], default
         sure_votes[language] += len(words) if sure else 0
     if not votes:
         return IdentifiedLanguage(default, len(candidates) == 1)
-    counted = sure_votes if sure_votes.total() else votes  # short lines do not count beside longer ones
+    counted = sure_votes if sure_votes.total() else votes  # uncertain lines count only if all are
     language, count = counted.most_common(1)[0]
     return IdentifiedLanguage(language, sure_votes[language] > 0, count < MIXED_SHARE * counted.total())
 
 
 def _line_language(words: list[str], candidates: Collection[str], default: str) -> tuple[str, bool]:
-    """The language of one line, and whether that is sure."""
+    """Returns the language of one line, and whether it is certain."""
     ranked = ranked_languages(" ".join(words))
     scores = [(code, score) for code, score in ranked if code in candidates]
     if not scores:  # languages that the identifier does not know
@@ -170,9 +170,9 @@ def _line_language(words: list[str], candidates: Collection[str], default: str) 
 
 
 def language_probabilities(text: str, candidates: Collection[str]) -> dict[str, float]:
-    """The probability of each candidate for a text that is in one of them, the highest first; empty for a text without
-    words. Naive Bayes takes every n-gram for independent evidence: of more than a few words, nearly all goes to one
-    language.
+    """Returns the probability of each candidate for a text in one of them, the highest first; empty for a text without
+    words. Naive Bayes treats n-grams as independent evidence: for more than a few words, nearly all probability goes to
+    one language.
 
     >>> found = language_probabilities("Wo ist der Bahnhof?", ["en", "de"])
     >>> {code: round(probability, 2) for code, probability in found.items()}
@@ -188,20 +188,20 @@ def language_probabilities(text: str, candidates: Collection[str]) -> dict[str, 
 
 
 def ranked_languages(text: str) -> list[tuple[str, float]]:
-    """All languages with their log-probabilities, the most probable first."""
+    """Returns all languages with their log-probabilities, the most probable first."""
     found: list[tuple[str, float]] = load_identifier().rank(text)
     return found
 
 
 @cache
 def load_identifier() -> LanguageIdentifier:
-    """The identifier with unnormalized log-probabilities."""
+    """Loads the identifier with unnormalized log-probabilities."""
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
     from py3langid.modelio import load_model
 
     packed = MODEL_DIR / MODEL_FILE
     state = packed.stat()
-    folder = user_cache() / "language" / f"{state.st_size}-{state.st_mtime_ns}"  # another one after an upgrade
+    folder = user_cache() / "language" / f"{state.st_size}-{state.st_mtime_ns}"  # changes after an upgrade
     try:
         tables = map_tables(folder)
     except (OSError, ValueError):  # not there yet, or damaged
@@ -213,8 +213,8 @@ def load_identifier() -> LanguageIdentifier:
 
 
 def map_tables(folder: Path) -> tuple[Any, ...]:
-    """The six tables of a folder, in the form in which `LanguageIdentifier` takes them: those that are read entry by
-    entry as memory views, whose entries are Python's own numbers."""
+    """Maps the six tables of a folder into memory, in the form that `LanguageIdentifier` takes: tables that are read
+    entry by entry are memory views, whose entries are Python numbers."""
     import numpy as np
 
     ptc, pc, classes, *looked_up = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
@@ -222,7 +222,7 @@ def map_tables(folder: Path) -> tuple[Any, ...]:
 
 
 def store_tables(folder: Path, tables: tuple[Any, ...]) -> None:
-    """Write the tables so that the folder appears whole; those of other versions are removed."""
+    """Writes the tables so that the folder appears complete; those of other versions are removed."""
     import numpy as np
 
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")

@@ -15,7 +15,7 @@ import regex
 
 from regard.text.full_stops import full_stop_rules
 
-MAX_MARKS = 3  # before one line: "• 1. a)"
+MAX_MARKS = 3  # at the beginning of a line: "• 1. a)"
 
 _QUOTE_AND_HEADING = regex.compile(r"(?P<quotes>(?:>[ \t]*+)*+)(?:#{1,6}[ \t]++(?=\S))?")
 _LIST_MARK = regex.compile(
@@ -37,17 +37,17 @@ _NO_TEXT = regex.compile(r"[\s\-=*_~#+|>–—]*+")  # a rule between paragraphs
 
 
 class TextLine(NamedTuple):
-    """One line of a text: where it begins, where its own text begins after the marks, where that ends."""
+    """One line of a text: where it begins, and where its own text begins, after the marks, and ends."""
 
     start: int
     text: int
     end: int  # without the line break and the white space before it
-    quotes: str  # its marks of quotation, without spaces: ">>"
+    quotes: str  # its quote prefix, without spaces: ">>"
     mark: str  # its list mark or heading mark: "-", "##"
 
 
 def text_lines(text: str, language: str = "en") -> Iterator[TextLine]:
-    """The lines with their marks; one without text has its end as the start of its text.
+    """Yields the lines with their marks; if a line has no text, its text begins at its end.
 
     >>> [(line.mark, "> - one\\n> two"[line.text : line.end]) for line in text_lines("> - one\\n> two")]
     [('-', 'one'), ('', 'two')]
@@ -67,7 +67,7 @@ def text_lines(text: str, language: str = "en") -> Iterator[TextLine]:
 
 
 def is_list_item(text: str, start: int, language: str = "en") -> bool:
-    """Whether a list mark stands before this place, and nothing else in its line.
+    """Whether only list marks precede this place in its line.
 
     >>> is_list_item("- two eggs", 2), is_list_item("two eggs", 0), is_list_item("- Well, two eggs", 8)
     (True, False, False)
@@ -79,7 +79,7 @@ def is_list_item(text: str, start: int, language: str = "en") -> bool:
 
 
 def after_list_marks(text: str, start: int, end: int, language: str = "en") -> int:
-    """Where the text begins that a list mark stands before.
+    """Returns where the text after the list marks begins.
 
     >>> after_list_marks("(a) Bread", 0, 9), after_list_marks("3. Oktober 1990", 0, 15, "de")
     (4, 0)
@@ -97,14 +97,14 @@ def after_list_marks(text: str, start: int, end: int, language: str = "en") -> i
 
 
 def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
-    """The lines of each paragraph of a wrapped text: blank lines, list marks and a change of quotation separate them.
+    """Returns the lines of each paragraph of a wrapped text, split at blank lines, list marks and quote changes.
 
-    A number continues a list, or begins one with 1, a or i: any other at the beginning of a line is part of its
+    A number continues a list, or begins one with 1, a or i: any other number at the beginning of a line is part of its
     sentence ("in the winter of\\n48. Then …").
     """
     found: list[list[TextLine]] = []
     before: TextLine | None = None
-    numbered = False  # whether the paragraph before began with a number
+    numbered = False  # whether the previous paragraph began with a number
     for line in text_lines(text, language):
         if line.text == line.end:
             before = None
@@ -113,7 +113,7 @@ def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
         begins = before is None or line.quotes != before.quotes or before.mark.startswith("#")
         if line.mark and not begins:
             begins = not is_number or numbered or line.mark.strip("().").lower() in ("1", "a", "i")
-            if not begins:  # the mark is a part of the sentence
+            if not begins:  # the number is part of the sentence
                 line = line._replace(text=text.index(line.mark, line.start), mark="")
         if begins:
             found.append([])

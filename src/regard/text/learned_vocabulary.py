@@ -1,7 +1,7 @@
 """A vocabulary learned from text (`vocabulary_training.py`): text → ids by the Rust library `tokenizers`.
 
-The first ids are the specials and, for BPE, the 256 bytes, so that a character never seen is spelled out and nothing
-is unknown. The specials are ids only: "<s>" in a text is three ordinary pieces.
+The first ids are the specials and, for BPE, the 256 bytes, so that unseen characters are spelled in bytes and nothing
+is unknown. No text is encoded as a special: "<s>" in a text is three ordinary pieces.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Merges = list[tuple[str, str]]
 
 
 class WordCache(dict[str, list[T]]):
-    """What a function gives for a word with a space before it, computed when the word is first looked up."""
+    """The results of a function for words with a space before them, computed on first lookup."""
 
     def __init__(self, compute: Callable[[str], list[T]]) -> None:
         super().__init__()
@@ -43,9 +43,9 @@ class WordCache(dict[str, list[T]]):
         return found
 
     def __call__(self, forms: Sequence[str]) -> list[list[T]]:
-        """The results for the words of each text in pieces form, concatenated. No match of `CUTS` extends over a space,
-        so each part between spaces is looked up on its own: most occurred before, and to split a word and merge its
-        characters takes a hundred times as long. Where spaces follow each other, or none begins the form, it is
+        """Returns the results for the words of each text in pieces form, concatenated. No match of `CUTS` extends over
+        a space, so each part between spaces is looked up separately: most occurred before, and splitting a word and
+        merging its characters takes a hundred times as long. A form with repeated spaces, or without an initial one, is
         computed as a whole."""
         return [
             [found for word in form.split(SPACE)[1:] for found in self[word]]
@@ -57,7 +57,7 @@ class WordCache(dict[str, list[T]]):
 
 class LearnedVocabulary(Vocabulary):
     """Pieces by id and, for BPE, the merges in the order they were learned (None: whole words). The last pieces may be
-    tags: like the specials they are ids only, and no text becomes one of them."""
+    tags: as with the specials, no text is encoded as one of them."""
 
     def __init__(self, pieces: Sequence[str], merges: Merges | None, tags: Sequence[str] = ()) -> None:
         super().__init__(pieces)
@@ -74,7 +74,7 @@ class LearnedVocabulary(Vocabulary):
         self._merged: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, number of merges
 
     def __reduce__(self) -> tuple[type[LearnedVocabulary], tuple[object, ...]]:
-        """Sent to another process without its caches."""
+        """Pickles the vocabulary without its caches."""
         return LearnedVocabulary, (self.pieces, self.merges, self.pieces[len(self.pieces) - self._tags :])
 
     def with_tags(self, tags: Sequence[str]) -> LearnedVocabulary:
@@ -98,7 +98,7 @@ class LearnedVocabulary(Vocabulary):
         return {"pieces": self.pieces, "merges": self.merges}
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """A slot is one id; the text around it is encoded on its own."""
+        """Encodes texts. A slot is one id; the text around it is encoded separately."""
         return self._encode_around_slots([to_pieces_form(nfc(text)) for text in texts], self._word_ids)
 
     def encode_joined(self, text: str) -> list[int]:
@@ -113,9 +113,9 @@ class LearnedVocabulary(Vocabulary):
         (ids,) = self.encode([text])
         if self.unknown is None:
             spans = self.spans(ids)
-        else:  # an unknown word keeps its span
+        else:  # an unknown word has its own span
             spans = piece_spans([word.encode() for word in self.spelled([text])[0]])
-        # the usual case without origins: every character comes from itself
+        # without origins in the usual case, where NFC changes nothing
         origins = None if text.isascii() or nfc(text) == text else nfc_origins(text)
         tokens = []
         for i, (start, end) in zip(ids, spans, strict=True):
@@ -143,7 +143,7 @@ class LearnedVocabulary(Vocabulary):
         return rows
 
     def encode_with_dropout(self, texts: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
-        """BPE-dropout."""
+        """Encodes texts with BPE-dropout."""
         assert self.merges is not None, "dropout is for BPE"
 
         def encode(forms: Sequence[str]) -> list[list[int]]:
@@ -166,19 +166,19 @@ class LearnedVocabulary(Vocabulary):
         return [self.ids[s] for s in merge_from(self.symbols(word), self._ranks, rng, dropout, steps)]
 
     def symbols(self, word: str) -> list[str]:
-        """What merging starts from: characters, and the bytes of characters the vocabulary lacks."""
+        """Returns the initial symbols of merging: characters, and the bytes of characters outside the vocabulary."""
         return [s for c in word for s in ([c] if c in self.ids else [BYTES[b] for b in c.encode()])]
 
 
 def rust_tokenizer(model: models.Model) -> tokenizers.Tokenizer:
-    """A tokenizer of the Rust library, with the pre-tokenization of every learned vocabulary."""
+    """Returns a tokenizer of the Rust library, with the pre-tokenization of every learned vocabulary."""
     rust = tokenizers.Tokenizer(model)
     rust.pre_tokenizer = _PRE_TOKENIZER
     return rust
 
 
 def pretokenize(form: str) -> list[str]:
-    """The words of a text in pieces form, before any merge; concatenated they are the text.
+    """Returns the words of a text in pieces form, before any merge; concatenated they are the text.
 
     >>> pretokenize("▁the▁cat's▁mat.")
     ['▁the', '▁cat', "'s", '▁mat', '.']
@@ -187,7 +187,7 @@ def pretokenize(form: str) -> list[str]:
 
 
 def _disable_parallelism_in_forks() -> None:
-    """The Rust threads do not exist in a forked process: it encodes without them, and no warning is printed."""
+    """Disables Rust threads in forked processes, where they do not exist, and the warning about them."""
     name, before = "TOKENIZERS_PARALLELISM", list[str | None]()
 
     def disable() -> None:

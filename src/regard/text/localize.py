@@ -1,8 +1,8 @@
-"""The target language's form of a number, an amount, a time or a date: 1,250.5 → 1 250,5 · 3:45 pm → 15 h 45.
+"""Converts numbers, amounts, times and dates to the target language's form: 1,250.5 → 1 250,5 · 3:45 pm → 15 h 45.
 
-Only with the option `localize`: otherwise protected spans are unchanged. English, French, German and Spanish; other
-languages, and whatever is ambiguous (03/05/2024 in English), stay as they are. Grouping is only changed where it is
-written: 1998 is rather a year.
+Only with the option `localize`: otherwise protected spans are unchanged. Supports English, French, German and Spanish;
+other languages, and ambiguous texts (03/05/2024 in English), are unchanged. Grouping is changed only where the source
+has it: 1998 is probably a year.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class NumberFormat(NamedTuple):
     decimal: str
     percent_space: str
     currency_first: bool
-    min_grouped: int = 4  # digits
+    min_grouped: int = 4  # minimal digits of a grouped number
 
 
-FORMATS = {  # of the Unicode Common Locale Data Repository
+FORMATS = {  # from the Unicode Common Locale Data Repository
     "en": NumberFormat(",", ".", "", True),
     "fr": NumberFormat(NARROW_SPACE, ",", NARROW_SPACE, False),
     "de": NumberFormat(".", ",", NO_BREAK_SPACE, False),
@@ -43,7 +43,7 @@ _DATE = regex.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 
 
 def localize(text: str, kind: str, source_language: str, target_language: str) -> str:
-    """The text of a protected span of this kind in the form of the target language.
+    """Returns the text of a protected span of this kind in the form of the target language.
 
     >>> localize("1,250.5", "number", "en", "fr"), localize("20%", "number", "en", "fr")
     ('1\\u202f250,5', '20\\u202f%')
@@ -73,7 +73,7 @@ def _number(text: str, source: NumberFormat, target: NumberFormat) -> str:
 
 
 def _digits(digits: str, source: NumberFormat, target: NumberFormat) -> str | None:
-    """None where it is not a number of the source's form."""
+    """Converts the digits; None if they are not a number in the source's form."""
     thousands = SPACE if source.thousands == NARROW_SPACE else regex.escape(source.thousands)
     decimal = regex.escape(source.decimal)
     number = rf"(?P<whole>\d{{1,3}}(?:(?:{thousands})\d{{3}})+|\d+)(?:{decimal}(?P<part>\d+))?"
@@ -111,7 +111,7 @@ def _date(text: str, source_language: str, target_language: str) -> str:
     if found is None or target_language not in DATE_SEPARATORS:
         return text
     day, month = found[1], found[3]
-    if source_language == "en":  # month first or day first: only a number above 12 tells
+    if source_language == "en":  # month or day first: only a number above 12 decides
         if int(month) > 12 >= int(day):
             day, month = month, day
         elif not int(day) > 12 >= int(month):

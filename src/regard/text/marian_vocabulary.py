@@ -1,8 +1,8 @@
-"""The vocabulary files of a model in the format of Marian, as Hugging Face stores it, read and written.
+"""Reads and writes the vocabulary files of a model in Marian's format, as Hugging Face stores it.
 
 source.spm  target.spm   SentencePiece models of both languages
 vocab.json               the id of each piece, of both languages
-target_vocab.json        the target's own ids, where the two are apart
+target_vocab.json        the target's ids, if the vocabularies are separate
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import SPECIALS, UNKNOWN
 
 SOURCE_MODEL, TARGET_MODEL, IDS, TARGET_IDS = "source.spm", "target.spm", "vocab.json", "target_vocab.json"
-MAX_BYTES = 100_000_000  # bytes of a file
-REQUIRED = (SPECIALS[0], SPECIALS[2], UNKNOWN)  # entries of a vocab.json
+MAX_BYTES = 100_000_000  # maximal size of a file
+REQUIRED = (SPECIALS[0], SPECIALS[2], UNKNOWN)  # entries that a vocab.json must have
 
 
 def read_marian_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a model folder."""
+    """Reads the tokenizer of a model folder. Raises InputError."""
     models = [_read(folder, name) for name in (SOURCE_MODEL, TARGET_MODEL)]
     for name, model in zip((SOURCE_MODEL, TARGET_MODEL), models, strict=True):
         try:
@@ -38,7 +38,7 @@ def read_marian_tokenizer(folder: Path) -> Tokenizer:
 
 
 def marian_files(tokenizer: Tokenizer) -> dict[str, bytes]:
-    """Name → content of the files that `read_marian_tokenizer` reads."""
+    """Returns name → content of the files that `read_marian_tokenizer` reads."""
     source, target = tokenizer.source, tokenizer.target
     if not isinstance(source, SentencePieceVocabulary) or not isinstance(target, SentencePieceVocabulary):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Names in running text: by their shape, and by the words that a model knows.
+"""Finds names in running text, by their shape, and by the words that a model knows.
 
 By shape alone: a capital within a word (AcmeCloud, iPhone), capitals with digits (GPT-4o, A380), acronyms (NASA). With
 known words (`known_words.py`) also any capitalized word that the model does not know; at the beginning of a sentence
@@ -19,7 +19,7 @@ from regard.text.known_words import KnownWords
 from regard.text.words import Span, word_lists
 
 MAX_NAME_WORD = 60  # characters
-MAX_CLOSING_LINE = 60  # characters of a closing formula that are read
+MAX_CLOSING_LINE = 60  # maximal characters of a closing formula
 _MIXED_CASE = regex.compile(r"\p{Ll}\p{Lu}")
 _LISTS = {name: frozenset(words) for name, words in word_lists("names").items()}
 _SIGNATURE = regex.compile(r"\p{Lu}[\p{L}\p{M}'’-]*+\.?(?:[ ]\p{Lu}[\p{L}\p{M}'’-]*+\.?){0,2}")
@@ -29,7 +29,7 @@ _LETTERS = regex.compile(r"\p{L}++")
 def name_spans(
     text: str, excluded: Sequence[Span] = (), known: KnownWords | None = None, language: str = "en"
 ) -> list[Span]:
-    """The names outside the `excluded` spans, in order.
+    """Returns the names outside the `excluded` spans, in order.
 
     >>> text = "AcmeCloud Pro runs on an iPhone, says NASA."
     >>> [text[start:end] for start, end in name_spans(text)]
@@ -65,8 +65,8 @@ def name_spans(
 
 
 def _has_name_shape(form: str, known: KnownWords | None) -> bool:
-    """AcmeCloud, NASA: unless the model knows it. Without known words a list, which is never complete, has emphasized
-    ordinary words, and acronyms that most languages spell differently."""
+    """Whether a word has the shape of a name (AcmeCloud, NASA) and the model does not know it. Without known words, an
+    incomplete list excludes emphasized ordinary words, and acronyms that differ between languages."""
     if _MIXED_CASE.search(form):
         return known is None or form not in known.copied
     if known is None:
@@ -75,7 +75,7 @@ def _has_name_shape(form: str, known: KnownWords | None) -> bool:
 
 
 def _is_unknown(text: str, word: CasedWord, form: str, known: KnownWords | None, language: str) -> bool:
-    """Zürich, where the model does not know it."""
+    """Whether a capitalized word such as Zürich is unknown to the model."""
     if known is None or not form[0].isupper():
         return False
     imperative = word.at_start and text[word.end : word.end + 1] == "-"  # Oublie-la
@@ -88,8 +88,8 @@ def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
 
 
 def _in_all_caps_sentence(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
-    """For each word, whether it stands in a sentence most of whose words are in capitals. A word that stands alone is
-    left to the known words."""
+    """Returns for each word whether most words of its sentence are in capitals. A single word is left to the known
+    words."""
     result: list[bool] = []
     first = 0
     for last in range(1, len(words) + 1):
@@ -105,7 +105,7 @@ def _in_all_caps_sentence(words: Sequence[CasedWord], forms: Sequence[str], know
 def _extend_names(
     text: str, words: Sequence[CasedWord], forms: Sequence[str], named: list[bool], known: KnownWords | None
 ) -> None:
-    """Mark what belongs to a name beside it: known names, what follows a product's name, initials, particles."""
+    """Marks words that belong to a neighboring name: known names, words after a product name, initials, particles."""
 
     def capitalized(i: int) -> bool:
         return forms[i][0].isupper() and _adjacent(text, words, i)
@@ -113,7 +113,7 @@ def _extend_names(
     def copied(i: int) -> bool:
         return known is not None and known.word_class(forms[i]) in ("copied", "rare")
 
-    product = False  # a word in mixed case began the name
+    product = False  # whether the name began with a mixed-case word
     for i in range(len(words)):
         product = bool(named[i] and _MIXED_CASE.search(forms[i])) or (product and i > 0 and named[i - 1])
         if i and not named[i] and named[i - 1] and capitalized(i):
@@ -133,7 +133,7 @@ def _extend_names(
 
 
 def _adjacent(text: str, words: Sequence[CasedWord], i: int) -> bool:
-    """Whether word i follows the word before it with only a space between, or as in "J. K. Rowling"."""
+    """Whether only a space separates word i from the word before it, or an initial's full stop: "J. K. Rowling"."""
     before = words[i - 1]
     gap = text[before.end : min(words[i].start, before.end + 3)]
     initial = before.end - before.start == 1 and text[before.start].isupper()

@@ -2,16 +2,16 @@
 
     LINES IN CAPITALS      read in lower case, translated in capitals
     Lines In Title Case    read in lower case
-    lines in lower case    read with the capitals of words that are known with a capital alone: paris, das haus
+    lines in lower case    read with the capitals of words that are known only with a capital: paris, das haus
     A lnie with typos.     A line with typos: a misspelled word is read as the only known word that it can be
 
 A vocabulary learned from ordinary text spells capitals letter by letter, which a small model translates badly. In lower
-case, names and words cannot be distinguished but for those that are known, and a model that was trained on such text
-too (`data.lower`) loses least. It is optional ([decode] mend), and not for a model that was trained on capitals.
+case, names can be distinguished from words only if they are known, and a model that was also trained on such text
+(`data.lower`) loses least. It is optional ([decode] mend), and not for a model that was trained on capitals.
 
-Where case carries no information, an unknown word is taken for a name if it stands where names stand: after a
-preposition, a title, a punctuation mark or another name. Elsewhere it is more probably a rare word: le lapin *cendré*.
-Not in German, where any noun may follow such words.
+Where case carries no information, an unknown word is taken for a name if it follows a preposition, a title, a
+punctuation mark or another name. Elsewhere it is more probably a rare word: le lapin *cendré*. This is not done in
+German, where any noun may follow such words.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from regard.text.known_words import KnownWords
 from regard.text.protected_spans import NAME, LabeledSpan, protected_spans
 from regard.text.words import Span, word_lists
 
-TextEdit = tuple[int, int, str]  # a span of a text, and what replaces it
+TextEdit = tuple[int, int, str]  # a span of a text, and its replacement
 
-MIN_CAPS_LETTERS = 4  # of a line in capitals; one with fewer may be a name: USA, BBC
-MIN_TITLE_WORDS = 4  # of a line in title case; one with fewer may be names: Mary Ann Smith
-MAX_FUNCTION_WORD = 3  # letters of words that titles may leave in lower case: of, the
-MIN_TITLE_SHARE = 0.75  # of the words of a title that must be capitalized, exclusive
+MIN_CAPS_LETTERS = 4  # of a line in capitals; a shorter one may be a name: USA, BBC
+MIN_TITLE_WORDS = 4  # of a line in title case; a shorter one may be names: Mary Ann Smith
+MAX_FUNCTION_WORD = 3  # letters of words that may be in lower case in titles: of, the
+MIN_TITLE_SHARE = 0.75  # share of capitalized words that a title must exceed
 MIN_NAME_LETTERS = 3
 
 OPENING, CLOSING = "\"'“‘«(¿¡", ".,;:!?…\"'”’»)"  # punctuation before and after a word
@@ -42,7 +42,7 @@ WORDS_BEFORE_NAMES = {language: frozenset(words) for language, words in word_lis
 
 
 def is_all_caps(line: str) -> bool:
-    """Whether it has enough letters and none of them is lower case. Scripts without case are never in capitals.
+    """Whether a line has enough letters and none in lower case. Scripts without case are never in capitals.
 
     >>> [is_all_caps(line) for line in ("STOP! 2 CATS.", "USA", "Stop!", "猫がいます。", "ÉTÉ 42 À NICE")]
     [True, False, False, False, True]
@@ -51,9 +51,9 @@ def is_all_caps(line: str) -> bool:
 
 
 def is_title_case(line: str, language: str | None = None, known: KnownWords | None = None) -> bool:
-    """Whether words have a capital that would have none otherwise. German nouns always have one; so there two words
-    beside the first must be known in lower case. A line of two or three words may be a name; it must be a sentence
-    with a full stop, of known words, one of them known in lower case.
+    """Whether a line is in title case: words have a capital that would have none otherwise. German nouns always have
+    one, so two German words after the first must be known in lower case. A line of two or three words may be a name; it
+    must end like a sentence, and have only known words, one of them known in lower case.
 
     >>> [is_title_case(line) for line in ("The Cat Is Back on His Mat", "Tom met John Smith.", "Mary Ann Smith")]
     [True, False, False]
@@ -80,7 +80,7 @@ def is_title_case(line: str, language: str | None = None, known: KnownWords | No
 
 
 def sentence_case(line: str) -> str:
-    """The line in lower case, but for the first letters of sentences. Its length is unchanged.
+    """Lower-cases a line, except for the first letters of sentences. Its length is unchanged.
 
     >>> sentence_case("HELLO. HOW ARE YOU, TOM?")
     'Hello. How are you, tom?'
@@ -94,7 +94,7 @@ def sentence_case(line: str) -> str:
 
 
 def truecase(text: str, known: KnownWords, language: str = "en") -> str:
-    """A text in lower case with the capitals of words that are known with one alone. Its length is unchanged.
+    """Capitalizes the words of a lower-case text that are known only with a capital. Its length is unchanged.
 
     >>> truecase("das haus ist in paris", KnownWords(["das", "Haus", "ist", "in", "Paris"]), "de")
     'das Haus ist in Paris'
@@ -109,9 +109,9 @@ def truecase(text: str, known: KnownWords, language: str = "en") -> str:
 def spelling_corrections(
     sentence: str, excluded: Sequence[Span], known: KnownWords, language: str = "en"
 ) -> list[TextEdit]:
-    """Misspelled words outside the `excluded` spans, each with the known word that it must be. In a sentence that
-    begins with a small letter names may have one too, so nothing is changed there; nor are words with anything but
-    space and punctuation beside them, such as [w]hile and file_name.
+    """Returns misspelled words outside the `excluded` spans, each with the known word that it must be. A sentence that
+    begins in lower case may have names in lower case, so nothing is changed there; nor are words next to anything but
+    space and punctuation, such as [w]hile and file_name.
 
     >>> known = KnownWords(["where", "is", "the", "station"])
     >>> [spelling_corrections(text, [], known) for text in ("Where is teh staiton?", "where is the staiton")]
@@ -130,15 +130,15 @@ def spelling_corrections(
 
 
 def _map_characters(change: Callable[[str], str], text: str) -> str:
-    """Change each character whose result is one character, so that every character keeps its position."""
+    """Changes each character whose result is one character, so that all characters keep their positions."""
     return "".join(new if len(new := change(character)) == 1 else character for character in text)
 
 
 def uncased_names(
     sentence: str, found: Sequence[LabeledSpan], known: KnownWords, language: str
 ) -> dict[LabeledSpan, str]:
-    """The probable names outside the spans `found`, if the sentence is IN CAPITALS, In Title Case or without capitals,
-    each with its text in the translation: with a capital if the sentence has none."""
+    """Returns the probable names outside the spans `found`, if the sentence is IN CAPITALS, In Title Case or without
+    capitals, each with its text in the translation: with a capital if the sentence has none."""
     if language not in WORDS_BEFORE_NAMES:
         return {}
     lowercase = not any(map(str.isupper, sentence))
@@ -156,7 +156,7 @@ def uncased_names(
 
 
 def capitalize_names(text: str, known: KnownWords, language: str = "en") -> str:
-    """A text in lower case or from `truecase`, with capitals for probable names. Its length is unchanged.
+    """Capitalizes probable names in a lower-case or truecased text. Its length is unchanged.
 
     >>> known = KnownWords(["il", "habite", "à", "avec", "un", "lapin", "Marie"])
     >>> capitalize_names("il habite à brest avec m. dupont, avec un lapin cendré", known, "fr")
@@ -166,7 +166,7 @@ def capitalize_names(text: str, known: KnownWords, language: str = "en") -> str:
     """
     before_names = WORDS_BEFORE_NAMES[language]
     characters = list(text)
-    previous_end, may_follow = 0, False  # the end of the word before, and whether a name may follow it
+    previous_end, may_follow = 0, False  # the end of the previous word, and whether a name may follow it
     for start, end, at_start in cased_words(text, language=language):
         word = text[start:end]
         between = text[previous_end:start]  # may end with an elided word: l', d'
@@ -183,7 +183,7 @@ def capitalize_names(text: str, known: KnownWords, language: str = "en") -> str:
 
 
 def _may_be_name(word: str, known: KnownWords, language: str) -> bool:
-    """Whether it is neither a known word nor a form or misspelling of one."""
+    """Whether a word is neither a known word nor a form or misspelling of one."""
     return (
         word.islower()
         and len(word) >= MIN_NAME_LETTERS

@@ -1,7 +1,7 @@
 """Numbers in digits and in words, and the numbers of a translation that its source does not have.
 
 1,250 · 1 250 · 1.250 · 1250 are one number, 3.14 and 3,14 another, whatever the locale. "1,250" alone can be either
-1250 or 1.25: a number has one or two values, and two numbers agree where they share one. Number words are known in
+1250 or 1.25: a number has one or two values, and two numbers agree if they share one. Number words are known in
 English, French, German and Spanish: "two" may become 2, "twenty-one" 21, "half past three" 30, and in the afternoon 3
 may become 15.
 """
@@ -22,7 +22,7 @@ _QUANTITY = regex.compile(
     rf"(?(before)|(?P<after>{PERCENT}|{SPACE}?+(?:°|{CURRENCY}(?!\d)))?)",
     regex.VERSION1,
 )
-_RANGE = regex.compile(r"[-–/:]")  # between numbers that are also numbers alone: 1939–1945
+_RANGE = regex.compile(r"[-–/:]")  # joins numbers that also count separately: 1939–1945
 _GROUPING = regex.compile(r"[ \u00A0\u2009\u202F'’]")
 _GROUPS = regex.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
@@ -32,7 +32,7 @@ _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
 
 class NumberWords(NamedTuple):
-    """The number words of a language with their values, and the words with which hours are those of the afternoon."""
+    """The number words of a language with their values, and the words that mark hours as afternoon."""
 
     values: dict[str, list[int]]
     afternoon: frozenset[str]
@@ -40,7 +40,7 @@ class NumberWords(NamedTuple):
 
 @cache
 def number_words(language: str) -> NumberWords:
-    """The words of `word_lists.json`; none for other languages."""
+    """Returns the number words in `word_lists.json`; none for other languages."""
     lists = word_lists("numbers").get(language, {})
     values = {word: [value] for value, word in enumerate(lists.get("from_zero", ()))}
     for word, _, value in (entry.partition("=") for entry in lists.get("others", ())):
@@ -54,12 +54,12 @@ class Quantity(NamedTuple):
     start: int  # of the digits, sign included
     end: int
     values: frozenset[str]
-    unit: str  # %, a currency sign or nothing
-    whole: Span  # with the unit
+    unit: str  # %, a currency sign or empty
+    whole: Span  # including the unit
 
 
 def quantities(text: str) -> list[Quantity]:
-    """All numbers of a text; of two that are joined (1939–1945) the pair and each.
+    """Returns all numbers of a text; for joined numbers (1939–1945) the pair and each of them.
 
     >>> [(sorted(found.values), found.unit) for found in quantities("1,250 people, 3,14 and 20 %")]
     [(['1.250', '1250'], ''), (['3.14'], ''), (['20'], '%')]
@@ -83,7 +83,7 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def numeric_values(digits: str) -> frozenset[str]:
-    """The values that a number without its sign and unit may have, as decimals.
+    """Returns the values that a number without its sign and unit may have, as decimals.
 
     >>> sorted(numeric_values("1,250")), sorted(numeric_values("1.250,5")), sorted(numeric_values("1 250 000"))
     (['1.250', '1250'], ['1250.5'], ['1250000'])
@@ -105,7 +105,7 @@ def numeric_values(digits: str) -> frozenset[str]:
 
 
 def numbers_in_words(text: str, language: str = "en") -> set[str]:
-    """The numbers, as digits, that the text has in words or that follow from its words.
+    """Returns the numbers, as digits, that the text has in words or that follow from its words.
 
     >>> sorted(numbers_in_words("I have twenty-one cats.", "en"), key=int)
     ['1', '20', '21']
@@ -131,7 +131,7 @@ def numbers_in_words(text: str, language: str = "en") -> set[str]:
 
 
 def _combined(run: Sequence[int]) -> int:
-    """The value of number words in a row: two hundred five."""
+    """Returns the value of number words in a row: two hundred five."""
     total = current = 0
     for value in run:
         if value >= 1000:
@@ -144,7 +144,7 @@ def _combined(run: Sequence[int]) -> int:
 
 
 def invented_numbers(source: str, target: str, language: str = "en") -> list[Span]:
-    """The numbers of the translation that are not in the source, in digits or in words (of its `language`).
+    """Returns the numbers of the translation that the source has neither in digits nor in words (of its `language`).
 
     >>> invented_numbers("He has two cats and 1,250 dogs.", "Il a 2 chats et 1 250 chiens, 7 en tout.")
     [(30, 31)]

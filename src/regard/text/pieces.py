@@ -1,8 +1,8 @@
-"""Between a text and the pieces of a vocabulary: NFC, spaces made visible, words split, and back.
+"""Conversion between text and the pieces of a vocabulary: NFC, visible spaces, pre-tokenization, and back.
 
 A text is normalized to Unicode NFC, so that "é" is one character however it was typed; nothing else is changed. A space
 is written ▁ and belongs to the word after it; one ▁ is put before the text, so that a word is the same piece at the
-start of a sentence and inside it. A literal ▁ is escaped, so that every string comes back as it was. Pre-tokenization
+start of a sentence and inside it. A literal ▁ is escaped, so that every string is restored exactly. Pre-tokenization
 is fixed here, before any vocabulary is learned: punctuation, digits and French elisions are never merged with a word.
 """
 
@@ -34,12 +34,12 @@ CUTS = (
     r"|▁+(?=▁)|▁"  # further spaces
 )
 
-_UNIT = re.compile(f"{ESCAPE}[{ZERO}{ONE}]|.", re.DOTALL)  # what becomes one character of the text
-_BROKEN = re.compile("[\udc80-\udcff]")  # a byte that is no part of a character
+_UNIT = re.compile(f"{ESCAPE}[{ZERO}{ONE}]|.", re.DOTALL)  # becomes one character of the text
+_BROKEN = re.compile("[\udc80-\udcff]")  # a byte that is not part of a character
 
 
 def nfc(text: str) -> str:
-    """The text in NFC. A lone surrogate is an error."""
+    """Returns the text in NFC. Raises InputError for a lone surrogate."""
     if text.isascii():
         return text
     check_characters(text)
@@ -47,7 +47,7 @@ def nfc(text: str) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Refuse a lone surrogate: half a character, never valid in a file."""
+    """Raises InputError for a lone surrogate: half a character, never valid in a file."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -58,7 +58,7 @@ def check_characters(text: str) -> None:
 
 
 def nfc_origins(text: str) -> list[Span]:
-    """For every character of `nfc(text)`, the span of `text` it came from.
+    """Returns the span of `text` that each character of `nfc(text)` came from.
 
     >>> nfc_origins("e\\u0301t")
     [(0, 2), (2, 3)]
@@ -88,8 +88,8 @@ def to_pieces_form(text: str) -> str:
 
 
 def from_pieces_form(raw: bytes) -> str:
-    """The text again. The byte of a slot becomes its character; other bytes that make no character (a model may produce
-    them) become U+FFFD."""
+    """Returns the text of pieces. The byte of a slot becomes its character; other bytes that form no character (a model
+    may produce them) become U+FFFD."""
     text = raw.decode("utf-8", "surrogateescape").replace(SPACE, " ")
     if not text.isascii():
         text = _BROKEN.sub(lambda byte: FROM_BROKEN.get(ord(byte[0]), "\ufffd"), text)
@@ -99,10 +99,10 @@ def from_pieces_form(raw: bytes) -> str:
 
 
 def piece_spans(pieces: Sequence[bytes]) -> list[Span]:
-    """For every piece, its (start, end) in `from_pieces_form(b"".join(pieces))`.
+    """Returns the (start, end) of every piece in `from_pieces_form(b"".join(pieces))`.
 
-    The space before a word is left out of the word's span. A piece that is part of a character has the whole
-    character's span; a piece without text has an empty span where it stands.
+    The space before a word is not part of the word's span. A piece that is part of a character has the whole
+    character's span; a piece without text has an empty span at its position.
 
     >>> piece_spans(["▁le".encode(), "▁ch".encode(), b"at", "é".encode()[:1], "é".encode()[1:]])
     [(0, 2), (3, 5), (5, 7), (7, 8), (7, 8)]
@@ -129,7 +129,7 @@ def piece_spans(pieces: Sequence[bytes]) -> list[Span]:
 
 @lru_cache(maxsize=1 << 16)
 def _shape(piece: bytes) -> tuple[int, int]:
-    """How many characters a piece has on its own, and whether, 1 or 0, the first of them is the space before a word."""
+    """Returns the number of characters of a piece, and 1 if the first is the space before a word, else 0."""
     space = SPACE.encode()
     begins_word = piece.startswith(space) and bool(piece.strip(space))
     return len(piece.decode("utf-8", "surrogateescape")), int(begins_word)

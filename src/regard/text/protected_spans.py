@@ -1,6 +1,6 @@
-"""Protected spans: the parts of a text that a translation must carry over unchanged.
+"""Protected spans: the parts of a text that a translation must copy unchanged.
 
-    number       1998  1,250  3.14  -5  20%  ½ (of "20th" and "1950s" the digits)
+    number       1998  1,250  3.14  -5  20%  ½ (only the digits of "20th" and "1950s")
     date         2024-05-03  03/05/2024  3.5.2024
     time         3:45 pm  14:30:05  15h45
     amount       $1,250.50  20 €
@@ -13,13 +13,13 @@
     tag          #tag
     emoji        🍕  👩‍👩‍👧  :)  <3  :smile:
     placeholder  {name}  {{x}}  %s  %(x)d  ${VAR}  $VAR  <x id="7"/>  &nbsp;  [[1]]
-    object       U+FFFC, which stands for something that is not text: an image, a line break
+    object       U+FFFC, which replaces something that is not text: an image, a line break
     symbol       →  ★  𝕏, control characters, private use
     name         AcmeCloud Pro, GPT-4o; with known words also Zürich, Angela Merkel (`names.py`)
 
-One scan from left to right; of the patterns that match at a position, the first of the table (`span_patterns.py`) wins.
-Then the words between are searched for names. Time is linear in the length of the text. The patterns are not joined
-into one, because the regex library takes time at every lookaround in proportion to the repetitions of the whole
+The text is scanned once from left to right; of the patterns that match at a position, the first in `span_patterns.py`
+wins. Then the words between are searched for names. Time is linear in the length of the text. The patterns are not
+joined into one, because the regex library takes time at every lookaround in proportion to the repetitions of the whole
 pattern.
 """
 
@@ -37,7 +37,7 @@ from regard.text.span_patterns import PATTERNS
 from regard.text.words import Span
 
 NAME = "name"
-MAX_WORD = 200  # characters; what is longer is data
+MAX_WORD = 200  # characters; longer words are data
 KINDS = tuple(dict.fromkeys(kind for kind, _, _ in PATTERNS))
 
 # Where a span may begin: at a word, unless a space or a comma follows its letters (then only a currency's code or "xD"
@@ -46,7 +46,7 @@ _START = (
     r"(?<![\p{L}\p{M}\p{N}_])(?:[[\p{L}\p{M}]--[\U00010000-\U0010FFFF]]++(?![\s,;!?]|\.?(?:\s|$))|\p{Lu}{3}(?=\s\d)|[xX]D)"
     r"|[^\s,\"'’)[[\p{L}\p{M}]--[\U00010000-\U0010FFFF]]]"
 )
-# Letters without end, in scripts that have spaces: data, and nothing that could be translated.
+# Very long runs of letters, in scripts that have spaces: data that cannot be translated.
 _DATA = rf"[\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{Arabic}}\p{{Hebrew}}\p{{M}}\p{{N}}_]{{{MAX_WORD},}}+"
 _REPEATED = r"(?s)(.)\1*+"
 
@@ -66,7 +66,7 @@ class LabeledSpan(NamedTuple):
 
 
 def protected_spans(text: str, known: KnownWords | None = None, language: str = "en") -> list[LabeledSpan]:
-    """The protected spans, in order and without overlap. Names are found by `known` words, without them by shape alone.
+    """Returns the protected spans, in order and without overlap. Without `known` words, names are found by shape only.
 
     >>> text = "Call 555-0199 at 3:45 pm 🍕"
     >>> [(text[span.start : span.end], span.kind) for span in protected_spans(text)]
@@ -89,7 +89,7 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
                 spans.append(LabeledSpan(start, end, kind))
                 break
         else:
-            if text[start : start + 3] == text[start] * 3:  # nothing begins within a run of one character
+            if text[start : start + 3] == text[start] * 3:  # no span begins within a run of one character
                 end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
     names = name_spans(text, [span[:2] for span in spans], known, language)
     return _join_names(text, sorted([*spans, *(LabeledSpan(*name, NAME) for name in names)])) if names else spans
@@ -100,7 +100,7 @@ def _shifted(spans: list[LabeledSpan], by: int) -> list[LabeledSpan]:
 
 
 def _join_names(text: str, spans: list[LabeledSpan]) -> list[LabeledSpan]:
-    """Names with only a space between them as one: of "SolarWind X2" the scan finds the second part."""
+    """Joins names with only a space between them: the scan finds only the second part of "SolarWind X2"."""
     result: list[LabeledSpan] = []
     for span in spans:
         before = result[-1] if result else span
@@ -112,8 +112,8 @@ def _join_names(text: str, spans: list[LabeledSpan]) -> list[LabeledSpan]:
 
 
 def written_dates(text: str, language: str = "en") -> list[Span]:
-    """Dates with the name of a month, in English, where the month stands before the day. Other languages put the day
-    first, so a model must see that it reads a date, which it does not where the numbers are slots: "May ⟨1⟩, ⟨2⟩".
+    """Returns English dates with the name of a month, which comes before the day. Other languages put the day first, so
+    a model must recognize the date, which it cannot if the numbers are slots: "May ⟨1⟩, ⟨2⟩".
 
     >>> text = "Born on May 3, 1998, in Room 5, and married on Sept. 12th."
     >>> [text[start:end] for start, end in written_dates(text)]
@@ -124,7 +124,7 @@ def written_dates(text: str, language: str = "en") -> list[Span]:
 
 @lru_cache(4096)
 def _patterns_for(character: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
-    """The patterns that may match where this character stands, with their kinds."""
+    """Returns the patterns that may match at this character, with their kinds."""
     return tuple((kind, _compiled(pattern)) for kind, starts, pattern in PATTERNS if _compiled(starts).match(character))
 
 

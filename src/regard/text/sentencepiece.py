@@ -1,10 +1,10 @@
-"""The tokenizer of an imported model: SentencePiece cuts the text, a list of pieces gives the ids.
+"""The tokenizer of an imported model: SentencePiece splits the text, a list of pieces gives the ids.
 
 Models in the format of Marian (OPUS-MT) have two SentencePiece models, source.spm and target.spm, and vocab.json, which
 has the id of each of their pieces. A piece that vocab.json lacks is <unk>; there is no byte fallback and there are no
-slots. Tokenization equals that of `transformers.MarianTokenizer`, but for three things: a special that is written in a
-text, such as </s>, is text; >>xyz<< at the beginning is a tag only if the vocabulary has it; and decoding shows <unk>
-and no tags. SentencePiece normalizes as its model defines (NFKC, spaces), so decoding does not restore every text.
+slots. Tokenization equals that of `transformers.MarianTokenizer`, with three exceptions: a special written in a text,
+such as </s>, is text; >>xyz<< at the beginning is a tag only if the vocabulary has it; and decoding shows <unk> and no
+tags. SentencePiece normalizes as its model defines (NFKC, spaces), so decoding does not restore every text.
 
 The ids are in our order (`imported_order`). The SentencePiece model is stored within tokenizer.json, so a tokenizer is
 one file. `marian_vocabulary.py` reads and writes the files of Marian.
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 PAD, BOS, EOS = SPECIALS
-IMPORTED_BOS = "<s> "  # the name here of an imported <s>, which no text becomes: each piece has a name of its own
+IMPORTED_BOS = "<s> "  # our name of an imported <s>, never produced by encoding: names of pieces must be unique
 
 
 def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
-    """For each of our ids the one of an imported vocabulary with this many pieces: PAD is new; BOS is its <pad>, with
-    which Marian's decoder starts; then EOS, then all others as they stand.
+    """Returns for each of our ids the id in an imported vocabulary of this size: PAD is new; BOS is its <pad>, with
+    which Marian's decoder starts; then EOS, then all others in order.
 
     >>> imported_order(5, pad=4, eos=0)
     [None, 4, 0, 1, 2, 3]
@@ -42,12 +42,12 @@ def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
 
 
 class SentencePieceVocabulary(Vocabulary):
-    """A SentencePiece model, and the pieces by id."""
+    """A SentencePiece model with its pieces by id."""
 
     unknown: int
 
     def __init__(self, model: bytes, pieces: Sequence[str], pad: int, eos: int) -> None:
-        """`pieces` in our order; `pad` and `eos` are their ids in the imported vocabulary."""
+        """`pieces` are in our order; `pad` and `eos` are their ids in the imported vocabulary."""
         super().__init__(pieces)
         self.model, self.pad, self.eos = model, pad, eos
         self.unknown = self.ids[UNKNOWN]
@@ -57,14 +57,14 @@ class SentencePieceVocabulary(Vocabulary):
 
     @classmethod
     def imported(cls, model: bytes, ids: dict[str, int]) -> SentencePieceVocabulary:
-        """From a SentencePiece model and a vocab.json."""
+        """Makes a vocabulary from a SentencePiece model and a vocab.json."""
         names = {i: IMPORTED_BOS if piece == BOS else piece for piece, i in ids.items()}
         order = imported_order(len(ids), ids[PAD], ids[EOS])
         return cls(model, [*SPECIALS, *(names[i] for i in order[len(SPECIALS) :] if i is not None)], ids[PAD], ids[EOS])
 
     @classmethod
     def restored(cls, found: dict[str, Any]) -> SentencePieceVocabulary:
-        """What `stored` gave."""
+        """Restores a vocabulary from the result of `stored`."""
         pieces = found["pieces"]
         if pieces[: len(SPECIALS)] != [*SPECIALS] or UNKNOWN not in pieces:
             raise ValueError("its specials are not in their places")
@@ -83,28 +83,28 @@ class SentencePieceVocabulary(Vocabulary):
         return {of_id[i]: i for i in range(len(of_id))}
 
     @cached_property
-    def _cutter(self) -> SentencePieceProcessor:
+    def _processor(self) -> SentencePieceProcessor:
         return load_processor(self.model)
 
     @cached_property
-    def _joined_cutter(self) -> SentencePieceProcessor:
-        """The same without a space before the text."""
-        cutter = load_processor(self.model)
-        cutter.override_normalizer_spec(add_dummy_prefix=False)
-        return cutter
+    def _joined_processor(self) -> SentencePieceProcessor:
+        """The SentencePiece processor without a space before the text."""
+        processor = load_processor(self.model)
+        processor.override_normalizer_spec(add_dummy_prefix=False)
+        return processor
 
     @cached_property
     def _known(self) -> list[int]:
-        """Our id for each id of SentencePiece; <unk> where there is none."""
-        cutter = self._cutter
-        names = cutter.id_to_piece(list(range(cutter.get_piece_size())))
+        """Our id for each id of SentencePiece; <unk> if there is none."""
+        processor = self._processor
+        names = processor.id_to_piece(list(range(processor.get_piece_size())))
         return [self._of_text.get(name, self.unknown) for name in names]
 
     @cached_property
     def _single_bytes(self) -> dict[str, bytes]:
-        """Pieces that are one byte of a character, which few of these models have."""
-        numbers = {piece: self._cutter.piece_to_id(piece) for piece in BYTES}
-        return {piece: bytes([b]) for b, piece in enumerate(BYTES) if self._cutter.is_byte(numbers[piece])}
+        """Pieces that are a single byte of a character, which few of these models have."""
+        numbers = {piece: self._processor.piece_to_id(piece) for piece in BYTES}
+        return {piece: bytes([b]) for b, piece in enumerate(BYTES) if self._processor.is_byte(numbers[piece])}
 
     def _spelling(self, piece: str) -> bytes:
         return self._single_bytes.get(piece) or piece.encode()
@@ -114,47 +114,47 @@ class SentencePieceVocabulary(Vocabulary):
         return [self._spelling(piece) if piece in self._of_text else b"" for piece in self.pieces]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """A tag at the beginning of a text is one id."""
+        """Encodes texts. A tag at the beginning of a text is one id."""
         cut = [self._without_tag(text) for text in texts]
-        rows = self._cutter.encode([text for _, text in cut], out_type=int)
-        unknown = self._cutter.unk_id()
+        rows = self._processor.encode([text for _, text in cut], out_type=int)
+        unknown = self._processor.unk_id()
         found = []
         for (tag, text), row in zip(cut, rows, strict=True):
-            # What this side's model does not know may be a piece of the other side's: then its spelling decides.
-            ids = self._ids(self._cutter, text) if unknown in row else [self._known[i] for i in row]
+            # A piece unknown to this side's model may be one of the other side's: then it is looked up by its spelling.
+            ids = self._ids(self._processor, text) if unknown in row else [self._known[i] for i in row]
             found.append([self.ids[tag], *ids] if tag else ids)
         return found
 
     def encode_joined(self, text: str) -> list[int]:
         check_characters(text)
-        return self._ids(self._joined_cutter, text)
+        return self._ids(self._joined_processor, text)
 
     def encode_with_dropout(self, texts: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
         raise InputError(f"bpe_dropout is {dropout}, but SentencePiece has no merges to drop; set 0")
 
-    def _ids(self, cutter: SentencePieceProcessor, text: str) -> list[int]:
-        return [self._of_text.get(piece, self.unknown) for piece in cutter.encode(text, out_type=str)]
+    def _ids(self, processor: SentencePieceProcessor, text: str) -> list[int]:
+        return [self._of_text.get(piece, self.unknown) for piece in processor.encode(text, out_type=str)]
 
     def _without_tag(self, text: str) -> tuple[str, str]:
-        """The tag at the beginning, if the vocabulary has it, and the rest."""
+        """Returns the tag at the beginning, if the vocabulary has it, and the rest."""
         check_characters(text)
         tag = leading_tag(text, self.ids)
         return tag, text[len(tag) :]
 
     def spelled(self, texts: Sequence[str]) -> list[list[str]]:
         cut = [self._without_tag(text) for text in texts]
-        rows = self._cutter.encode([text for _, text in cut], out_type=str)
+        rows = self._processor.encode([text for _, text in cut], out_type=str)
         return [[tag, *row] if tag else row for (tag, _), row in zip(cut, rows, strict=True)]
 
     def tokens(self, text: str) -> list[Piece]:
-        """Spans are where the characters of a piece come from; the space before a word is left out. Of several pieces
-        that come from one character, such as 1⁄2 from ½, each has that character's span."""
+        """Returns pieces with the spans of their original characters; the space before a word is left out. If several
+        pieces come from one character, such as 1⁄2 from ½, each has that character's span."""
         tag, rest = self._without_tag(text)
         shift = len(text) - len(rest)
-        normal, offsets = self._cutter.normalize(rest, with_offsets=True)
+        normal, offsets = self._processor.normalize(rest, with_offsets=True)
         character = [i for i, one in enumerate(normal) for _ in one.encode()]  # byte → character of `normal`
         tokens, at = [Piece(tag, 0, shift)] if tag else [], 0
-        for piece in self._cutter.encode(rest, out_type=str):
+        for piece in self._processor.encode(rest, out_type=str):
             width = len(self._spelling(piece))
             first, last = character[at], character[at + width - 1]
             first += normal[first] == SPACE and first < last
@@ -181,7 +181,7 @@ def load_processor(model: bytes) -> SentencePieceProcessor:
         from sentencepiece import SentencePieceProcessor
     except ImportError:
         raise InputError(
-            "this model cuts text with SentencePiece, which is not installed: pip install 'regard[marian]'"
+            "this model tokenizes text with SentencePiece, which is not installed: pip install 'regard[marian]'"
         ) from None
     processor = SentencePieceProcessor()
     try:

@@ -1,14 +1,14 @@
-"""Where the sentences of a text begin and end.
+"""Splits a text into sentences.
 
     Dr. Smith left at 5 p.m. "Why?" she asked.  →  [Dr. Smith left at 5 p.m.] ["Why?" she asked.]
 
-What stands outside of the sentences is layout: line breaks, indentation, list marks (`layout.py`), spaces. It belongs
-to no span, so a text is put together again by replacing its spans and nothing else.
+Everything outside of the sentences is layout: line breaks, indentation, list marks (`layout.py`), spaces. It belongs to
+no span, so a translated text is assembled by replacing only the spans.
 
 A mark that can end a sentence is found by a pattern; whether it does is decided by rules on the word before it
-(`full_stops.py`) and on the word after it: a sentence does not begin with a small letter. Chinese and Japanese stops
-need no space and are recognized by script, whatever the language. `benchmarks/sentences.py` measures these rules
-against libraries.
+(`full_stops.py`) and on the word after it: a sentence does not begin in lower case. Chinese and Japanese stops
+need no space and are recognized by script, whatever the language. `benchmarks/sentences.py` compares these rules with
+libraries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from regard.text.full_stops import OPENING, Following, FullStopRules, full_stop_
 from regard.text.layout import after_list_marks, paragraphs, text_lines
 from regard.text.words import Span
 
-MAX_QUOTATION = 120  # characters of a Japanese or Chinese quotation that is not cut within
+MAX_QUOTATION = 120  # characters of a Japanese or Chinese quotation that is not split
 
 _SPACE = r"[ \t\u00a0\u202f\u3000]"
 _EMOJI = r"(?:[\p{Extended_Pictographic}--[‼⁉©®™]][\u200d\ufe0f\u20e3🏻-🏿]*+|[🇦-🇿]{2}|[:;=]-?[()DPp|](?=\s|$))"
@@ -49,7 +49,7 @@ _NEXT = regex.compile(
     regex.VERBOSE,
 )
 _FIRST = regex.compile(r"[\p{L}\p{N}]")
-_IN_NAME = regex.compile(r"\p{Ll}\p{Lu}")  # iPhone, eBay: no word in lower case
+_IN_NAME = regex.compile(r"\p{Ll}\p{Lu}")  # iPhone, eBay: not a lower-case word
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々、「『（《]")
 _QUOTED_ON = regex.compile(  # after a quotation the sentence continues: 」と言った  ”他说
     r"\s?(?:と|って|という|とか|など|は|が|を|に|の|も|で|へ|や|から|まで|、|，|,|\p{Han}{0,5}?[说說道问問喊叫答想笑])"
@@ -65,7 +65,7 @@ _NAMES_WITH_MARK = frozenset({"Yahoo", "Jeopardy"})
 
 
 def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) -> list[Span]:
-    """The spans of the sentences, in order; what is outside of them is layout.
+    """Returns the spans of the sentences, in order; everything outside of them is layout.
 
     Each line is split by itself, and its end ends a sentence. `wrapped` is for text whose line breaks only wrap it,
     such as e-mails and manual pages: there a sentence continues over a line break, while blank lines, list marks and
@@ -81,7 +81,7 @@ def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) ->
     found: list[Span] = []
     for block in paragraphs(text, language):
         first, last = block[0], block[-1]
-        # the marks before each line are hidden behind as many spaces, so that positions stay
+        # the marks before each line are replaced by as many spaces, so that positions do not change
         shown = [text[first.text : first.end]]
         for before, line in pairwise(block):
             shown += [" " * (line.text - before.end), text[line.text : line.end]]
@@ -91,10 +91,10 @@ def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) ->
 
 
 def _split(text: str, start: int, end: int, language: str) -> Iterator[Span]:
-    """The sentences of one line or paragraph."""
+    """Yields the sentences of one line or paragraph."""
     rules = full_stop_rules(language)
     quotations = _Quotations(text, end)
-    first_letter, read = None, start  # of this sentence, looked for up to there
+    first_letter, read = None, start  # of this sentence, searched up to there
     for found in _CANDIDATE.finditer(text, start, end):
         stop = found.end()
         if stop >= end or found.start() < start:
@@ -115,7 +115,7 @@ def _split(text: str, start: int, end: int, language: str) -> Iterator[Span]:
 
 
 class _Quotations:
-    """Whether a place is within a Japanese or Chinese quotation or bracket that closes soon."""
+    """Tracks whether a place is within a Japanese or Chinese quotation or bracket that closes soon."""
 
     def __init__(self, text: str, end: int) -> None:
         self.text, self.end = text, end
@@ -167,7 +167,7 @@ def _ends(text: str, start: int, end: int, found: regex.Match[str], begun: str, 
 def _continues(
     text: str, start: int, found: regex.Match[str], end: int, following: Following, rules: FullStopRules
 ) -> bool:
-    """Whether what follows "!" or "?" belongs to the same sentence: "Stop!" Tom said. Yahoo! Mail."""
+    """Whether the text after "!" or "?" belongs to the same sentence: "Stop!" Tom said. Yahoo! Mail."""
     if found["close"].strip(")]}") and text[start] in OPENING:
         return _SAYING.match(text, found.end(), end) is not None
     word = last_words(text, start, found.start())[-1:]
@@ -175,8 +175,8 @@ def _continues(
 
 
 def _ends_before_small_letter(text: str, start: int, found: regex.Match[str], begun: str, rules: FullStopRules) -> bool:
-    """People who write no capitals: a full stop after a longer word that is no abbreviation ends a sentence. "?" and
-    "!" do where the sentence itself began with a small letter; otherwise they are within it (Oh! what a day.)"""
+    """Whether a mark before a lower-case letter ends a sentence, in text without capitals: a full stop after a longer
+    word that is not an abbreviation; "?" and "!" if the sentence began in lower case (not in Oh! what a day.)"""
     if found["close"] or not rules.starters:
         return False
     if found["mark"].strip("?!") == "":

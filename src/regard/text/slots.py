@@ -1,9 +1,9 @@
-"""Slots: single tokens that stand for a span of text which a translation must carry over unchanged.
+"""Slots: single tokens that replace a span of text which a translation must copy unchanged.
 
     Call 555-0199 at 3:45 pm    →    Call ⟨0⟩ at ⟨1⟩    →    Appelle le ⟨0⟩ à ⟨1⟩
 
 In a text a slot is one private-use character. In ids it is one of the byte pieces 0xF5 to 0xFF, which no text in UTF-8
-contains: every BPE vocabulary has them already, and no text without slots is encoded otherwise because of them. A
+contains: every BPE vocabulary has them already, and they do not change the encoding of a text without slots. A
 vocabulary of whole words has no slots. The caller that inserts slots keeps the text that each stands for (`fill`).
 """
 
@@ -19,17 +19,17 @@ SLOTS = tuple(chr(0xF8E0 + k) for k in range(0x100 - FIRST_BYTE))
 SLOT = re.compile(f"[{SLOTS[0]}-{SLOTS[-1]}]")
 slots_in = SLOT.findall  # the slots of a text, in order
 
-# A byte that makes no character is read as a lone surrogate (Python's "surrogateescape"): 0xF5 as U+DCF5.
+# A byte that is not part of a character is decoded to a lone surrogate (Python's "surrogateescape"): 0xF5 as U+DCF5.
 FROM_BROKEN = {0xDC00 + FIRST_BYTE + k: slot for k, slot in enumerate(SLOTS)}
 
 
 def without_slots(text: str) -> str:
-    """The text with its slots removed; the same object where it has none."""
+    """Returns the text with its slots removed; the same object if it has none."""
     return SLOT.sub("", text) if SLOT.search(text) else text
 
 
 def fill(text: str, spans: Sequence[str]) -> str:
-    """The text with each slot replaced: slot k by `spans[k]`. A slot without a span stays.
+    """Replaces each slot of a text: slot k by `spans[k]`. A slot without a span is left unchanged.
 
     >>> fill(f"Appelle {SLOTS[1]} au {SLOTS[0]}.", ["555-0199", "Sarah"])
     'Appelle Sarah au 555-0199.'
@@ -39,8 +39,8 @@ def fill(text: str, spans: Sequence[str]) -> str:
 
 
 class SlotTexts(NamedTuple):
-    """The texts that the slots of a sentence stand for, by the number of the slot: in the source, and in its
-    translation, where a number may have another form."""
+    """The texts that the slots of a sentence stand for, by slot number: in the source, and in its translation, where a
+    number may have another form."""
 
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
@@ -50,8 +50,8 @@ NO_SLOTS = SlotTexts()
 
 
 def around_slots(form: str) -> tuple[list[str], list[int]]:
-    """The parts of a text before, between and after its slots, and the number of each slot. There is one part more
-    than there are slots; a part may be empty.
+    """Returns the parts of a text before, between and after its slots, and the number of each slot. There is one part
+    more than there are slots; a part may be empty.
 
     >>> around_slots(f"a{SLOTS[3]}b")
     (['a', 'b'], [3])

@@ -1,4 +1,4 @@
-"""Where a protected span occurs in a translation: unchanged, or a number in any locale's form.
+"""Finds a protected span in a translation: unchanged, or a number in any locale's form.
 
 A number within a longer number does not count, nor a word within a longer word, nor an address within a longer address.
 """
@@ -10,13 +10,13 @@ import regex
 from regard.text.numbers import quantities
 from regard.text.words import Span
 
-NUMBER_KINDS = ("number", "amount")  # whose form may be the locale's
+NUMBER_KINDS = ("number", "amount")  # whose form may depend on the locale
 _SPACES = str.maketrans("\u00a0\u2009\u202f", "   ")
 _LETTER = r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_]"  # Chinese and Japanese have no space around a name
 
 
 def find_occurrences(span: str, kind: str, target: str) -> list[Span]:
-    """All positions of a protected span's text in the translation, without overlap.
+    """Returns all positions of a protected span's text in the translation, without overlap.
 
     >>> find_occurrences("1,250", "number", "Il y a 1 250 personnes et 11 250 chats.")
     [(7, 12)]

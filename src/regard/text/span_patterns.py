@@ -16,7 +16,7 @@ _URL_TAIL = rf"(?:{_URL_CHAR}++|\([^\s()<>]*+\)|\{{[^\s{{}}]*+\}}|[.,;:!?'’()\
 _LABEL = r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}](?:[\p{Latin}\p{Greek}\p{Cyrillic}\p{N}-]{0,61}+(?<!-))?+"
 _HOST = rf"{_LABEL}(?:\.{_LABEL}){{1,12}}+"
 # Endings that a bare domain needs. Those that are words (it, me, in, so, no, be, at, us, is) are left out: "home.it"
-# is rather two sentences without a space between them.
+# is probably two sentences without a space between them.
 _TLDS = (
     r"com|org|net|edu|gov|mil|int|info|biz|name|io|dev|app|ai|cloud|online|site|shop|blog|wiki|xyz|tech|example|test|"
     r"local|localhost|invalid|uk|eu|de|fr|es|ch|nl|se|fi|dk|pl|pt|ru|cn|jp|kr|br|au|ca|cz|gr|hu|ie|il|mx|nz|ro|sk|tr|"
@@ -113,10 +113,10 @@ SYMBOL = rf"{_INVISIBLE}++|{_SYMBOLS}++|{_ASTRAL}++"
 SYMBOL_STARTS = rf"{_INVISIBLE}|{_SYMBOLS}|{_ASTRAL}"
 
 # Numbers, dates, times, amounts and phone numbers
-SPACE = r"[ \u00A0\u2009\u202F]"  # those that stand between groups of digits or before a sign
+SPACE = r"[ \u00A0\u2009\u202F]"  # between groups of digits or before a sign
 _NOT_IN_WORD = r"(?<![\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_])"  # Chinese and Japanese write numbers within words
 _FRACTION = r"[\u00BC-\u00BE\u2150-\u215E\u2189]"  # ¼ ½ ¾ ⅐ …
-NUMBER_STARTS = r"[\d+−±\u00BC-\u00BE\u2150-\u215E\u2189-]"  # what a number begins with
+NUMBER_STARTS = r"[\d+−±\u00BC-\u00BE\u2150-\u215E\u2189-]"  # first characters of a number
 _SIGN = r"(?:(?<![\w)\]])[-−+±])?+"
 
 # 1,250.5  1.250,5  3.14  1/2  3:1  1939–1945  978-3-16-148410-0: digits joined by one sign without a space

@@ -1,15 +1,15 @@
 """Spelling correction: the known words that a misspelled word may stand for, "station" for "staiton".
 
 One error: two letters swapped, a letter doubled, a letter missing, a neighboring key (in words of five letters and
-more), an accent or an apostrophe missing. The last letter is not changed, because another form of a word is no error:
-"delegation" is not "delegations" misspelled. `known_words.py` holds which words are known; `normalize_input.py` reads a
+more), an accent or an apostrophe missing. The last letter is not changed, because another form of a word is not an
+error: "delegation" is not "delegations" misspelled. `known_words.py` has the known words; `normalize_input.py` reads a
 misspelled word as the one known word that it can be.
 
-Where the frequencies of words are known, more can be corrected (`likely_correction`): people mostly mistype what they
-type often, but a word that a model does not know may be any rare word, and rare words are similar to other rare words.
-So an error must be of a frequent word, the more so the shorter it is and where its first or last letter is wrong; then
-short words, first and last letters are corrected too, and of several words one that is far more frequent than the
-others is taken.
+If word frequencies are known, more can be corrected (`likely_correction`): most typing errors occur in frequent words,
+but a word unknown to a model may be any rare word, and rare words are similar to other rare words. So a correction must
+be a frequent word, the more frequent the shorter it is and if its first or last letter is wrong; then short words,
+first and last letters are corrected too, and of several candidates one that is far more frequent than the others is
+taken.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KEYBOARDS = (
 
 
 def key_neighbors(rows: Sequence[str]) -> dict[str, str]:
-    """For each letter of a keyboard the letters around it.
+    """Returns the letters around each letter of a keyboard.
 
     >>> key_neighbors(KEYBOARDS[0])["s"]
     'wedxza'
@@ -59,7 +59,7 @@ _NEAR_KEYS = {
 
 
 def spelling_candidates(word: str, known: Collection[str]) -> set[str]:
-    """The known words that a word in lower case may be a misspelling of; none if it is known itself.
+    """Returns the known words that a word in lower case may be a misspelling of; none if it is known itself.
 
     >>> known = {"station", "stations", "where", "doesn't", "été", "cat"}
     >>> [sorted(spelling_candidates(word, known)) for word in ("staiton", "wherre", "doesnt", "ete", "statiob", "ct")]
@@ -71,7 +71,7 @@ def spelling_candidates(word: str, known: Collection[str]) -> set[str]:
 
 
 class RankLimits(NamedTuple):
-    """The rank by frequency that a word must be below to be a correction."""
+    """The frequency ranks that a word must be below to be a correction."""
 
     transposed: float  # two letters swapped, one doubled
     inner: float  # another letter wrong or missing
@@ -81,13 +81,13 @@ class RankLimits(NamedTuple):
 LIMITS_BY_LENGTH = {1: (0, 0, 0), 2: (60, 25, 25), 3: (500, 300, 120), 4: (20_000, 3_000, 500)}
 MAX_EDGE_RANK = 3_000
 LONG_WORD_LIMITS = (100_000, 10_000, MAX_EDGE_RANK)
-FREQUENCY_RATIO = 5  # between the rank of a correction and those of all other candidates
-MAX_SPLIT_RANK = 40  # of each of two words that are read as two
+FREQUENCY_RATIO = 5  # minimal ratio of all other candidates' ranks to a correction's rank
+MAX_SPLIT_RANK = 40  # of both words of a split
 
 
 def likely_correction(word: str, ranks: Mapping[str, int]) -> str | None:
-    """The word that a word in lower case is most probably a misspelling of, by the ranks of the known words by
-    frequency (0 is the most frequent); None if it is known itself, or if no word or more than one is probable enough.
+    """Returns the word that a word in lower case is most probably a misspelling of, by the known words' frequency ranks
+    (0 is the most frequent); None if it is known itself, or if no word or more than one is probable enough.
 
     >>> ranks = {word: rank for rank, word in enumerate(["the", "to", "his", "hid", "know", "people"])}
     >>> [likely_correction(word, ranks) for word in ("teh", "jnow", "peopl", "people", "hie", "xylophone")]
@@ -105,7 +105,7 @@ def likely_correction(word: str, ranks: Mapping[str, int]) -> str | None:
 
 
 def unaccented_spellings(word: str) -> set[str]:
-    """How a word with accents is typed without any; German has two ways.
+    """Returns the spellings of a word with accents as typed without any; German has two.
 
     >>> sorted(unaccented_spellings("größe")), unaccented_spellings("élève")
     (['groesse', 'grosse'], {'eleve'})
@@ -117,7 +117,7 @@ def unaccented_spellings(word: str) -> set[str]:
 
 
 def split_words_run_together(word: str, ranks: Mapping[str, int]) -> str | None:
-    """Two of the most frequent words that a word consists of, with the missing space between them.
+    """Splits a word into two of the most frequent words, with the missing space between them; None if impossible.
 
     >>> ranks = {word: rank for rank, word in enumerate(["of", "the", "in", "set"])}
     >>> split_words_run_together("ofthe", ranks), split_words_run_together("offthe", ranks)
@@ -131,7 +131,7 @@ def split_words_run_together(word: str, ranks: Mapping[str, int]) -> str | None:
 
 
 def is_transposed(word: str, known: Collection[str]) -> bool:
-    """Whether it is a known word with two letters swapped or one doubled, which hardly any name is.
+    """Whether a word is a known word with two letters swapped or one doubled, which hardly any name is.
 
     >>> [is_transposed(word, {"where", "pillar"}) for word in ("wheer", "whhere", "wher", "pilar")]
     [True, True, False, False]
@@ -140,7 +140,7 @@ def is_transposed(word: str, known: Collection[str]) -> bool:
 
 
 def _one_error_away(word: str, limits: RankLimits) -> Iterator[tuple[str, float]]:
-    """Every word that is one error away, with the rank that it must be below."""
+    """Yields every word that is one error away, with the rank that it must be below."""
     for other in _transpositions(word):
         yield other, limits.transposed
     last = len(word) - 1

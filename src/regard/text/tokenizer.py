@@ -1,9 +1,9 @@
 """The tokenizer of a translator: text ↔ ids on both sides, with one joint vocabulary or two.
 
 Encoding is reversible: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
-a batch adds them. A slot (`slots.py`) is one id on both sides. It is saved as one file. How a vocabulary is learned is
-in `vocabulary_training.py`, how text is split in `pieces.py`; imported models use `sentencepiece.py`. A `marked`
-tokenizer puts a tag before every source; the mark is stored in the bundle, not in this file.
+a batch adds them. A slot (`slots.py`) is one id on both sides. A tokenizer is saved as one file. `pieces.py` splits
+text, `vocabulary_training.py` learns vocabularies; imported models use `sentencepiece.py`. A `marked` tokenizer puts a
+tag before every source; the mark is stored in the bundle, not in this file.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 from regard.text.vocabulary_training import CharacterCounts, character_vocabulary, learn_bpe, learn_words
 from regard.text.words import Span
 
-FORMAT = 1  # of the file, and of the cuts the ids rest on
-SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
-TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are split from words: no text is encoded as this piece
+FORMAT = 1  # of the file, and of the pre-tokenization that the ids depend on
+SAMPLE = 1_000_000  # maximal number of pairs a vocabulary is learned from
+TAG = re.compile(r"<[\w.+-]+>")  # brackets are split from words, so no text is encoded as this piece
 CHUNK = 2000  # pairs whose characters are counted at once
 MAX_LINE = 10_000  # characters; a longer line is not used to learn the vocabulary
 
@@ -71,21 +71,21 @@ class TextConfig:
 
 
 class Tokenizer:
-    """Both sides of a translator. With a joint vocabulary an id is the same piece on both."""
+    """The vocabularies of both sides of a translator. In a joint vocabulary an id is the same piece on both sides."""
 
     def __init__(self, source: Vocabulary, target: Vocabulary, config: TextConfig, mark: str | None = None) -> None:
         assert len(source) == len(target) or not config.joint
         assert mark is None or mark in config.tags
         self.source, self.target, self.config = source, target, config
         self.source_size, self.target_size = len(source), len(target)
-        self.unknown = target.unknown  # the target id of <unk>; None where the vocabulary can spell every text
+        self.unknown = target.unknown  # the target id of <unk>; None if the vocabulary can spell every text
         self.slot_ids = target.slot_ids  # in the target (`slots.py`); only BPE has them
         self.multilingual = config.unit == "sentencepiece" and bool(config.tags)  # its tags select the target language
         self.mark = mark  # the tag before every source
 
     @classmethod
     def train(cls, pairs: Pairs, config: TextConfig) -> Tokenizer:
-        """Learn from sentence pairs. `pairs` is called several times and must yield the same each time."""
+        """Learns a tokenizer from sentence pairs. `pairs` is called several times and must yield the same each time."""
         if config.unit == "sentencepiece":
             raise InputError(
                 "pieces of SentencePiece are not learned here, they come with an imported model; "
@@ -115,14 +115,14 @@ class Tokenizer:
 
     @property
     def longest_piece(self) -> int | None:
-        """No token covers more characters than this; None where an unknown word may be of any length."""
+        """The maximal number of characters of a token; None if an unknown word may be of any length."""
         if self.unknown is not None:
             return None
         return max(len(piece) for vocabulary in (self.source, self.target) for piece in vocabulary.pieces)
 
     def encode_source(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
-        """Ids of each text, the mark first where there is one, without BOS or EOS. With `rng`, BPE-dropout as
-        configured is applied."""
+        """Returns the ids of each text, after the mark if there is one, without BOS or EOS. With `rng`, BPE-dropout is
+        applied as configured."""
         ids = self._encode(self.source, texts, rng)
         return ids if self.mark is None else [[self.source.ids[self.mark], *row] for row in ids]
 
@@ -135,11 +135,11 @@ class Tokenizer:
         return vocabulary.encode_with_dropout(texts, rng, self.config.bpe_dropout)
 
     def tag_ids(self, tag: str | None) -> list[int]:
-        """What a tag puts before the ids of a source: one id, or nothing where there is no tag."""
+        """Returns the ids that a tag adds before a source: one id, or none without a tag."""
         return [self.source.ids[self.find_tag(tag)]] if tag else []
 
     def find_tag(self, name: str) -> str:
-        """The tag of this name; >>fra<< may be given as fra or fr."""
+        """Returns the tag of this name; >>fra<< may be given as fra or fr. Raises InputError for an unknown tag."""
         if self.mark is not None:
             raise InputError(
                 f'the tag "{name}" is given, but this model has its tag already, {self.mark}; leave it out'
@@ -152,8 +152,8 @@ class Tokenizer:
         return name
 
     def by_tag(self, texts: Sequence[str], tag: str | None) -> dict[str | None, dict[int, str]]:
-        """The texts by their numbers, for each tag before them. Those of a multilingual model may begin with one each,
-        and are given without it."""
+        """Groups texts, with their numbers, by tag. Texts for a multilingual model may begin with a tag, which is
+        removed; `tag` is for the others."""
         if not self.multilingual or self.mark is not None:
             return {tag: dict(enumerate(texts))}
         groups: dict[str | None, dict[int, str]] = {} if texts else {tag: {}}
@@ -163,8 +163,8 @@ class Tokenizer:
         return groups
 
     def prefix(self, tag: str | None) -> list[int]:
-        """The ids before every source: those of the tag, or of the mark. A multilingual model needs one of them; the
-        tag "" is none."""
+        """Returns the ids before every source: those of the tag, or of the mark. Raises InputError if a multilingual
+        model has neither; the tag "" means none."""
         if self.multilingual and self.mark is None and tag is None:
             raise InputError(
                 f"this model translates into several languages: give the tag of one, or begin the text with it, as in "
@@ -175,41 +175,41 @@ class Tokenizer:
 
     @property
     def mark_ids(self) -> list[int]:
-        """What `encode_source` puts before the ids of every text."""
+        """The ids that `encode_source` puts before every text."""
         return [] if self.mark is None else [self.source.ids[self.mark]]
 
     def marked(self, tag: str) -> Tokenizer:
-        """The same with a tag before every source."""
+        """Returns this tokenizer with a tag before every source."""
         return Tokenizer(self.source, self.target, self.config, self.find_tag(tag))
 
     @property
     def plain(self) -> Tokenizer:
-        """The same without its mark."""
+        """This tokenizer without its mark."""
         return self if self.mark is None else Tokenizer(self.source, self.target, self.config)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of target ids; PAD, BOS and EOS add nothing."""
+        """Returns the text of target ids; PAD, BOS and EOS add nothing."""
         return self.target.decode(ids)
 
     def decode_source(self, ids: Iterable[int]) -> str:
         return self.source.decode(ids)
 
     def target_pieces(self, ids: Sequence[int]) -> list[Span]:
-        """For every id its span in `decode(ids)`; a byte of a character has the whole character's span."""
+        """Returns the span of each id in `decode(ids)`; a byte of a character has the whole character's span."""
         return self.target.spans(ids)
 
     def source_tokens(self, text: str) -> list[Piece]:
-        """The tokens `encode_source` makes of a text, with their spans in the text as it was given. A mark is of no
-        width and stands at the beginning."""
+        """Returns the tokens of a text by `encode_source`, with their spans in the given text. A mark has an empty span
+        at the beginning."""
         tokens = self.source.tokens(text)
         return tokens if self.mark is None else [Piece(self.mark, 0, 0), *tokens]
 
     def target_tokens(self, text: str) -> list[Piece]:
-        """The tokens `encode_target` makes of a text, with their spans in the text as it was given."""
+        """Returns the tokens of a text by `encode_target`, with their spans in the given text."""
         return self.target.tokens(text)
 
     def as_dict(self) -> dict[str, Any]:
-        """For a file. Where an id is the same piece on both sides, the pieces stand once."""
+        """Returns the content of the file. If both sides have the same pieces, these are stored once."""
         kept: dict[str, Any] = {"source": self.source.stored()}
         if self.source is not self.target:
             shared = ("pieces",) if self.config.joint else ()
@@ -218,7 +218,7 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """Equal exactly when two tokenizers give equal ids (without dropout)."""
+        """A hash that is equal exactly if two tokenizers give equal ids (without dropout)."""
         what = self.as_dict() | {"config": self.config.unit} | ({"mark": self.mark} if self.mark else {})
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -259,7 +259,7 @@ def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
 
 
 def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:
-    """Every stride-th pair's chosen sides, in pieces form."""
+    """Yields the chosen sides of every stride-th pair, in pieces form."""
     for pair in islice(pairs, 0, None, stride):
         for side in sides:
             if len(pair[side]) <= MAX_LINE:

@@ -1,7 +1,7 @@
 """Learning a vocabulary from lines of text: BPE, whole words, or characters, by the Rust library `tokenizers`.
 
-A vocabulary's alphabet depends on every character of a corpus. A `Counter` of each line takes most of the time that
-learning takes; numpy counts the code points of joined lines in a twentieth of it.
+A vocabulary's alphabet depends on every character of a corpus. Counting them with a `Counter` per line would take most
+of the learning time; numpy counts the code points of joined lines in a twentieth of it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
 
 COVERAGE = 0.9999  # of all characters; the rest are spelled in bytes
-LINE_END = "\n"  # what joins lines: NFC composes nothing with it
+LINE_END = "\n"  # joins lines: NFC composes nothing with it
 
 
 class CharacterCounts:
-    """How often each character occurs in lines in pieces form, without slots.
+    """Counts the characters of lines in pieces form, without slots.
 
     >>> counts = CharacterCounts()
     >>> counts.add(["Le chat", "", "dort"])
@@ -38,16 +38,16 @@ class CharacterCounts:
     def add(self, lines: Sequence[str]) -> None:
         text = LINE_END.join(lines)
         plain = without_slots(text)
-        if plain is not text:  # a line of slots alone becomes an empty one
+        if plain is not text:  # a line of only slots becomes empty
             lines = [without_slots(line) for line in lines]
         try:
             form = to_pieces_form(nfc(plain))
         except InputError:
-            for line in lines:  # an error that names the position in its line
+            for line in lines:  # raises an error with the position in its line
                 nfc(line)
             raise
         found = np.bincount(np.frombuffer(form.encode("utf-32-le"), np.uint32), minlength=ord(SPACE) + 1)
-        if found.any():  # each line that is not empty begins with a space, the joined ones with one together
+        if found.any():  # each non-empty line begins with a space, the joined lines have only one
             found[ord(SPACE)] += sum(map(bool, lines)) - 1
             found[ord(LINE_END)] -= len(lines) - 1
         longer, shorter = sorted((self._counts, found), key=len, reverse=True)
@@ -59,7 +59,7 @@ class CharacterCounts:
 
 
 def learn_bpe(lines: Iterator[str], characters: Counter[str], size: int) -> LearnedVocabulary:
-    """BPE over lines in pieces form. `characters`: how often each character occurs in them."""
+    """Learns BPE from lines in pieces form. `characters`: how often each character occurs in them."""
     alphabet = _alphabet(characters, most=(size - len(SPECIALS) - len(BYTES)) // 2)
     trainer = trainers.BpeTrainer(
         vocab_size=size,
@@ -74,14 +74,14 @@ def learn_bpe(lines: Iterator[str], characters: Counter[str], size: int) -> Lear
 
 
 def character_vocabulary(characters: Counter[str], size: int) -> LearnedVocabulary:
-    """Every frequent character is a piece of its own, as for BPE without merges; others are spelled in bytes. `size` is
-    the most that it may have: a text with fewer characters gives a smaller vocabulary."""
+    """Makes a vocabulary of frequent characters, like BPE without merges; others are spelled in bytes. `size` is the
+    maximal size: a text with fewer characters gives a smaller vocabulary."""
     start = [*SPECIALS, *BYTES]
     return LearnedVocabulary([*start, *_alphabet(characters, most=size - len(start))], [])
 
 
 def learn_words(lines: Iterator[str], size: int) -> LearnedVocabulary:
-    """The most frequent words. A word seen once stays unknown, so that a model meets <unk> in training."""
+    """Learns the most frequent words. Words seen once are left out, so that <unk> occurs in training."""
     trainer = trainers.WordLevelTrainer(
         vocab_size=size, min_frequency=2, show_progress=False, special_tokens=[*SPECIALS, UNKNOWN]
     )
@@ -100,7 +100,7 @@ def _learn(model: models.Model, trainer: trainers.Trainer, lines: Iterable[str])
 
 
 def _alphabet(characters: Counter[str], most: int) -> list[str]:
-    """The frequent characters, until they cover COVERAGE of the text or there are `most` of them."""
+    """Returns the most frequent characters that cover COVERAGE of the text, at most `most` of them."""
     total, covered, alphabet = characters.total(), 0, []
     for character, count in sorted(characters.items(), key=lambda item: (-item[1], item[0]))[:most]:
         if covered >= COVERAGE * total:

@@ -1,7 +1,7 @@
-"""Where the words of a sentence are: the unit in which alignments are given and attention is shown.
+"""The words of a sentence: the unit of alignments and of displayed attention.
 
 A word is a run of letters, marks and digits with inner apostrophes and hyphens ("didn't", "vient-il"); a French elision
-is separate from the word that follows ("l'" + "homme"); any other visible character is a word of its own. This is for
+is separate from the word that follows ("l'" + "homme"); any other visible character is a separate word. This is for
 display and alignment, not for translation: models read subwords (`tokenizer.py`), and BLEU has its own tokenizers.
 """
 
@@ -30,7 +30,7 @@ _WORD = regex.compile(
 
 
 def shortened(text: str, most: int = 100) -> str:
-    """The text, cut to `most` characters with an ellipsis at the end.
+    """Returns the text, cut to `most` characters with an ellipsis at the end.
 
     >>> shortened("The cat sleeps.", most=8)
     'The cat…'
@@ -40,7 +40,7 @@ def shortened(text: str, most: int = 100) -> str:
 
 @cache
 def word_lists(name: str) -> dict[str, Any]:
-    """A section of `word_lists.json`: name, or language and name → words."""
+    """Returns a section of `word_lists.json`: name, or language and name → words."""
 
     def split(table: dict[str, Any]) -> dict[str, Any]:
         return {key: " ".join(value).split() if isinstance(value, list) else value for key, value in table.items()}
@@ -51,12 +51,12 @@ def word_lists(name: str) -> dict[str, Any]:
 
 
 def word_spans(text: str) -> list[Span]:
-    """Character spans of the words, in order."""
+    """Returns the character spans of the words, in order."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def space_spans(text: str) -> list[Span]:
-    """Character spans of the words of a tokenized text, which are separated by spaces.
+    """Returns the character spans of the words of a tokenized text, which are separated by spaces.
 
     >>> space_spans("l' homme .")
     [(0, 2), (3, 8), (9, 10)]
@@ -75,9 +75,9 @@ def split_words(text: str) -> list[str]:
 
 
 def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
-    """Which part of each subword belongs to each word, by the characters they have in common; rows sum to 1.
+    """Returns the share of each subword that belongs to each word, by their common characters; rows sum to 1.
 
-    A subword that touches no word (a space, an empty span) goes to the nearest one, between two to the next.
+    A subword that touches no word (a space, an empty span) is assigned to the nearest word, or to the later of two.
     """
     if not subwords or not words:
         return np.zeros((len(subwords), len(words)))
@@ -86,7 +86,7 @@ def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[n
     alone = ~common.any(axis=1)
     if alone.any():
         distances = np.maximum(np.maximum(begin - end[alone], start[alone] - stop), 0)
-        nearest = len(words) - 1 - distances[:, ::-1].argmin(axis=1)  # the last of those that are equally near
+        nearest = len(words) - 1 - distances[:, ::-1].argmin(axis=1)  # the last of equally near ones
         common[alone, nearest] = 1
     shares: NDArray[np.float64] = common / common.sum(axis=1, keepdims=True)
     return shares

@@ -1,1 +1,1 @@
-"""Training: one page of loop, and beside it what the loop calls."""
+"""Training: the loop, and the parts that it calls."""

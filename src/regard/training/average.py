@@ -45,7 +45,7 @@ class Average:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """The model holds the mean inside the `with`; afterwards its own weights again, bit for bit."""
+        """Puts the mean into the model inside the `with`; its own weights are restored exactly afterwards."""
         mean = self.weights()
         own = _copy(self.model) if mean else {}
         _fill(self.model, mean)
@@ -55,7 +55,7 @@ class Average:
             _fill(self.model, own)
 
     def tensors(self) -> Weights:
-        """For a checkpoint, to resume exactly."""
+        """Returns the tensors to store in a checkpoint, to resume exactly."""
         flat = {f"ema.{name}": tensor for name, tensor in self.moving.items()}
         for i, snapshot in enumerate(self.snapshots):
             flat |= {f"snapshot{i}.{name}": tensor for name, tensor in snapshot.items()}

@@ -41,20 +41,20 @@ CURRENT, PREVIOUS = "training.safetensors", "training.previous.safetensors"
 
 @dataclass
 class Progress:
-    """How far a run has come: everything about it that is not a tensor."""
+    """The progress of a run: all of its state that is not a tensor."""
 
     step: int = 0  # updates done
     epoch: int = 0
-    index: int = 0  # of this epoch already used: batches of each process, or pairs where they share rows
-    processes: int = 1  # that train together
+    index: int = 0  # used in this epoch: batches of each process, or pairs where sentences share rows
+    processes: int = 1  # number that train together
     shared_rows: bool = False  # whether several sentences share a row
     width: int = 0  # of such rows
-    half: bool | None = None  # whether a CPU computes in bfloat16, where that was left to a measurement
-    room: int | None = None  # positions of the largest part of a batch that memory has room for; None: of any
-    threads: int = 0  # of a CPU, at the last checkpoint
+    half: bool | None = None  # whether a CPU computes in bfloat16, if that was decided by a measurement
+    room: int | None = None  # maximum positions of a part of a batch that fits into memory; None: no limit
+    threads: int = 0  # CPU threads at the last checkpoint
     trajectory: str = ""  # fingerprint of all losses and norms so far
     tokens: int = 0  # target tokens learnt from
-    flops: float = 0.0  # that it took, forward and backward, and the sampling for rewards
+    flops: float = 0.0  # forward, backward, and sampling for rewards
     seconds: float = 0.0  # spent in the loop
     loss: float | None = None  # of training, smoothed over some twenty updates
     reward: float | None = None  # of samples in training for rewards, smoothed over some twenty batches
@@ -70,16 +70,16 @@ class Checkpoint:
     progress: Progress
     recipe: str  # TOML
     data: str  # fingerprint of the encoded corpus
-    stored: dict[str, Tensor] | Path  # or the folder of their shards
+    stored: dict[str, Tensor] | Path  # the tensors, or the folder of their shards
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """All of them, whole."""
+        """All tensors, unsharded."""
         return self.stored if isinstance(self.stored, dict) else read_shards(self.stored, lambda name: None)
 
     def restore(self, optimizer: torch.optim.Optimizer, average: Average, rank: int = 0) -> bool:
-        """Put back weights, moments, means and random state. False if the random state of this rank is not in the
-        checkpoint, as with more processes than before."""
+        """Restores weights, moments, means and random state. Returns False if the random state of this rank is not in
+        the checkpoint, as with more processes than before."""
         parameters = unique_tensors(average.model)
         if isinstance(self.stored, Path):
             found = read_shards(self.stored, lambda name: parameters.get(_parameter_name(name)))
@@ -115,7 +115,7 @@ def save_checkpoint(
     average: Average,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> None:
-    """To be called by all processes of a run together. The weights are those of the model that `average` is of."""
+    """Saves a checkpoint of the model of `average`; all processes of a run must call this together."""
     model = average.model
     names = unique_tensors(model)
     tensors = {f"model:{n}": t for n, t in names.items()}
@@ -206,7 +206,7 @@ def _checksum(tensor: Tensor) -> int:
 
 
 def _parameter_name(name: str) -> str:
-    """The parameter that a tensor of a checkpoint belongs to.
+    """Returns the name of the parameter that a tensor of a checkpoint belongs to.
 
     >>> [_parameter_name(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
     ['a.b', 'a.b', 'a.b', 'cpu']
@@ -216,7 +216,7 @@ def _parameter_name(name: str) -> str:
 
 
 def _rank_suffix(rank: int) -> str:
-    """What the names of a process's random states end with; nothing for the first process."""
+    """Returns the suffix of the names of a process's random states; empty for the first process."""
     return f".{rank}" if rank else ""
 
 
@@ -224,7 +224,7 @@ ABOUT = "about.json"
 
 
 def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
-    """To be called by all processes together; each writes its shards to its own file and syncs it."""
+    """Writes shards, each process to its own file, and syncs them; all processes must call this together."""
     from torch.distributed.checkpoint.api import CheckpointException
     from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
     from torch.distributed.checkpoint.state_dict_saver import save
@@ -243,7 +243,7 @@ def describe_shards(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """What `describe_shards` was given; ValueError or OSError if a file is damaged or missing."""
+    """Reads the data written by `describe_shards`; raises ValueError or OSError if a file is damaged or missing."""
     about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     damaged = [name for name, known in about["checksums"].items() if checksum(folder / name) != known]
     if damaged:
@@ -252,7 +252,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def read_shards(folder: Path, like: Callable[[str], Tensor | None]) -> dict[str, Tensor]:
-    """Every tensor of the folder, by name: sharded as `like(name)` if that has the same shape, else whole."""
+    """Reads every tensor of the folder, by name: sharded as `like(name)` if that has the same shape, else whole."""
     from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
     from torch.distributed.checkpoint.metadata import TensorStorageMetadata
     from torch.distributed.checkpoint.state_dict_loader import load

@@ -1,12 +1,12 @@
-"""The cost of training: floating-point operations, time and memory, and what a device can do.
+"""The cost of training: floating-point operations, time and memory, and the peak speed of a device.
 
-A forward pass by the architecture's own formula (`Model.flops`), times three: the backward pass takes twice as much.
-Padding is not counted. A search is counted with cached keys and values, as the models do it. Masked scores count in
-full there too, so a Transformer's search is counted a little too high. Evaluations on the development set are not
-counted.
+Operations are those of a forward pass by the architecture's own formula (`Model.flops`) times three: the backward pass
+takes twice as much. Padding is not counted. A search is counted with cached keys and values, as the models compute it,
+but with masked scores, so a Transformer's search is counted a little too high. Evaluations on the development set are
+not counted.
 
-A time is two numbers: wall time and processor time. On a busy machine the first is how long one waits and the second
-what the work needs; on an idle one, with one thread, they are the same.
+A time is two numbers: wall time and processor time. On a busy machine the first is the waiting time and the second the
+cost of the work; on an idle one, with one thread, they are the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FlopCounter:
         self._forward = cache(model.flops)  # (source, target) lengths → operations of a forward pass
 
     def of_batch(self, batch: FlatBatch) -> float:
-        """Operations of learning from a batch."""
+        """Returns the operations of learning from a batch."""
         lengths = zip(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), strict=True)
         return sum(self.of_pair(source, target) for source, target in lengths)
 
@@ -48,7 +48,7 @@ class FlopCounter:
 
 
 def peak_bytes(device: torch.device) -> int | None:
-    """The most memory used so far: of tensors on a GPU, of the whole process elsewhere, where Linux reports it."""
+    """Returns the peak memory so far: of tensors on a GPU, else of the whole process, where Linux reports it."""
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))
     status = Path("/proc/self/status")
@@ -58,7 +58,7 @@ def peak_bytes(device: torch.device) -> int | None:
 
 
 def peak_flops(device: torch.device, kind: torch.dtype) -> tuple[float, str]:
-    """(FLOP/s that a device can reach, where the number is from)"""
+    """Returns the peak FLOP/s of a device, and the source of the number."""
     if device.type == "cuda" and kind == torch.bfloat16:
         words = torch.cuda.get_device_name(device).replace("-", " ").split()
         known = next((DATASHEET[word] for word in words if word in DATASHEET), None)
@@ -69,7 +69,7 @@ def peak_flops(device: torch.device, kind: torch.dtype) -> tuple[float, str]:
 
 
 def measured_peak(device: torch.device, kind: torch.dtype, size: int, seconds: float = 0.5) -> float:
-    """FLOP/s of a matrix product: the best of many trials, since other work on the machine makes some of them slow."""
+    """Measures the FLOP/s of a matrix product: the best of many trials, since other processes make some slow."""
     a, b = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
     best, end = float("inf"), time.perf_counter() + seconds
     while (began := time.perf_counter()) < end:
@@ -86,7 +86,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Time:
-    """Seconds."""
+    """Wall time and processor time, in seconds."""
 
     wall: float = 0.0
     processor: float = 0.0  # of all threads

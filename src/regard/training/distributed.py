@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from torch.distributed.fsdp import FSDPModule
     from torch.distributed.tensor import DTensor
 
-TIMEOUT = timedelta(hours=6)  # of processes that wait for an evaluation; one that dies is noticed at once
-LOST = ("gloo", "nccl", "connection", "socket", "timed out", "broken pipe")  # words of errors when a process has died
+TIMEOUT = timedelta(hours=6)  # for processes that wait for an evaluation; the death of one is noticed at once
+LOST = ("gloo", "nccl", "connection", "socket", "timed out", "broken pipe")  # words in errors when a process has died
 
 T = TypeVar("T")
 
@@ -65,8 +65,8 @@ class ProcessGroup:
         return Console(stderr=True, quiet=not self.is_first)
 
     def broadcast(self, work: Callable[[], T]) -> T:
-        """The result of `work`, done in the first process, in all processes. If it fails, all of them end; the first
-        raises the error."""
+        """Runs `work` in the first process and returns its result in all processes. If it fails, all of them end; the
+        first raises the error."""
         if self.size == 1:
             return work()
         message: list[Any] = [None, None]  # result, error
@@ -82,7 +82,7 @@ class ProcessGroup:
         return cast(T, message[0])
 
     def all_sum(self, numbers: Sequence[float]) -> list[float]:
-        """Each number's sum over all processes; waits for all of them."""
+        """Returns each number's sum over all processes; waits for all of them."""
         if self.size == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64)
@@ -90,7 +90,7 @@ class ProcessGroup:
         return total.tolist()
 
     def all_gather(self, tensor: Tensor) -> list[Tensor]:
-        """A small tensor of every process, in the order of their ranks."""
+        """Gathers a small tensor from every process, in the order of their ranks."""
         if self.size == 1:
             return [tensor]
         gathered = [torch.empty_like(tensor) for _ in range(self.size)]
@@ -98,7 +98,7 @@ class ProcessGroup:
         return gathered
 
     def loss_scale(self, tokens: int, device: torch.device) -> float | Tensor:
-        """The factor of a summed loss: W ÷ target tokens of all processes, since gradients are averaged over W. With
+        """Returns the factor of a summed loss: W ÷ target tokens of all processes, as gradients are averaged. With
         several processes it is a tensor on the device, so that the host does not wait."""
         if self.size == 1:
             return 1 / tokens
@@ -115,7 +115,7 @@ SINGLE_PROCESS = ProcessGroup()
 
 @contextmanager
 def join_processes(config: TrainConfig) -> Iterator[ProcessGroup]:
-    """The processes that torchrun started, or this one alone."""
+    """Joins the processes that torchrun started; without torchrun, the group is this process alone."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield SINGLE_PROCESS
@@ -144,8 +144,8 @@ def join_processes(config: TrainConfig) -> Iterator[ProcessGroup]:
 
 
 def _for_this_attempt(store: Any) -> Any:
-    """On one machine torchrun reuses its store when it restarts processes, with the addresses of dead processes in it.
-    On several, machines count attempts differently; torchrun makes new stores if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1.
+    """Prefixes the store by the attempt: on one machine torchrun reuses it after a restart, with addresses of dead
+    processes. Several machines count attempts differently; there TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 makes new stores.
     """
     if os.environ.get("GROUP_WORLD_SIZE", "1") != "1":
         return store
@@ -153,7 +153,7 @@ def _for_this_attempt(store: Any) -> Any:
 
 
 def local_device(config: TrainConfig) -> torch.device:
-    """The device of this process: with several of them, the GPU of its number on this machine."""
+    """Returns the device of this process: with several processes, the GPU with its local rank."""
     device = pick_device(config.device)
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or device.type == "cpu":
         return device
@@ -180,8 +180,8 @@ def was_restarted(group: ProcessGroup) -> bool:
 
 
 def seed_rank(seed: int, group: ProcessGroup, step: int = 0) -> None:
-    """Initial weights are the same in all processes; dropout and samples must differ. The first process keeps the state
-    that it would have alone."""
+    """Seeds the other processes differently: initial weights are the same in all, but dropout and samples must differ.
+    The first process keeps its state, as if it ran alone."""
     if group.rank:
         torch.manual_seed((seed * 1_000_003 + step) * 65_537 + group.rank)
 
@@ -190,8 +190,8 @@ def seed_rank(seed: int, group: ProcessGroup, step: int = 0) -> None:
 
 
 class LossModule(nn.Module):
-    """The model with a loss as its forward pass, whichever methods of the model the loss calls: a wrapper such as DDP
-    sees one forward and one backward."""
+    """A module whose forward pass computes a loss of the model, whichever methods that calls, so that a wrapper such as
+    DDP sees one forward and one backward."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ class LossModule(nn.Module):
 
 
 def wrap_model(model: Model, config: TrainConfig, group: ProcessGroup) -> nn.Module:
-    """The model wrapped for all processes. To be called before optimizer and means are made: fsdp replaces the
+    """Wraps the model for all processes. Must be called before optimizer and means are made: fsdp replaces the
     parameters."""
     plain = LossModule(model)
     if group.size == 1:
@@ -224,8 +224,8 @@ def wrap_model(model: Model, config: TrainConfig, group: ProcessGroup) -> nn.Mod
 
 
 def accumulate_distributed(learn: Callable[[Batch], Tensor], batches: Sequence[Batch], objective: nn.Module) -> Tensor:
-    """The sum of `learn`, which adds to gradients, over all batches; the last pass exchanges them. A batch that does
-    not fit into memory is an error here: a process that tried again would leave the others waiting."""
+    """Returns the sum of `learn`, which accumulates gradients, over all batches; the last pass exchanges them. A batch
+    that does not fit into memory is an error here: a retry would leave the other processes waiting."""
     losses = []
     for number, batch in enumerate(batches, start=1):
         last = number == len(batches)
@@ -250,7 +250,7 @@ def is_sharded(tensor: Tensor) -> bool:
 
 
 def full_tensor(tensor: Tensor) -> Tensor:
-    """The whole tensor, in every process; for a sharded one all processes must call this together."""
+    """Returns the whole tensor, in every process; for a sharded one all processes must call this together."""
     if not is_sharded(tensor):
         return tensor
     sharded: DTensor = tensor  # type: ignore[assignment]
@@ -258,7 +258,7 @@ def full_tensor(tensor: Tensor) -> Tensor:
 
 
 def shard_like(tensor: Tensor, pattern: Tensor) -> Tensor:
-    """A whole tensor, the same in all processes, sharded as `pattern` is: each process keeps its part."""
+    """Shards a whole tensor, the same in all processes, like `pattern`: each process keeps its part."""
     if not is_sharded(pattern) or is_sharded(tensor) or tensor.shape != pattern.shape:
         return tensor
     from torch.distributed.tensor import distribute_tensor
@@ -268,7 +268,7 @@ def shard_like(tensor: Tensor, pattern: Tensor) -> Tensor:
 
 
 def gather_bundle(bundle: Bundle) -> Bundle:
-    """The bundle with whole weights, to evaluate and to save: itself, unless its weights are sharded. Then all
+    """Returns the bundle with whole weights, to evaluate and to save: itself, unless its weights are sharded. Then all
     processes must call this together."""
     named = unique_tensors(bundle.model)
     if not any(is_sharded(tensor) for tensor in named.values()):

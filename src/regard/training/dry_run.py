@@ -1,4 +1,4 @@
-"""What is measured before the first update: the memory of the largest batch, and whether bfloat16 is faster on a CPU.
+"""Measurements before the first update: the memory of the largest batch, and whether bfloat16 is faster on a CPU.
 
 The largest batch comes first, so that a run that lacks memory fails at once. Where a recipe leaves the precision open,
 it is bfloat16 on a GPU; on a CPU both are timed on a part of a batch: processors with matrix units for bfloat16 (AMX,
@@ -22,8 +22,8 @@ from regard.training.cost import FlopCounter, peak_bytes
 from regard.training.training_data import TrainingData
 from regard.training.update import BatchLoss, Update, split_batch
 
-POSITIONS = 2048  # of the part of a batch that is timed, both sides together
-LEAST_FLOPS = 1e10  # of a batch: below, there is nothing to gain, and noise would decide
+POSITIONS = 2048  # size of the part of a batch that is timed, both sides together
+LEAST_FLOPS = 1e10  # of a batch; smaller ones gain nothing, and the measurement would be noise
 LEAST_STEPS = 100
 LEAST_GAIN = 1.15
 TRIALS = 3  # the first is not counted
@@ -31,7 +31,7 @@ TRIALS = 3  # the first is not counted
 
 @contextmanager
 def preserve_state(loss: BatchLoss) -> Iterator[None]:
-    """Restore random state and progress afterwards, except the size of parts that fit into memory (`room`)."""
+    """Restores random state and progress afterwards, except the size of parts that fit into memory (`room`)."""
     restore_random, before = save_random_state(loss.device), dataclasses.replace(loss.progress)
     try:
         yield
@@ -43,9 +43,9 @@ def preserve_state(loss: BatchLoss) -> Iterator[None]:
 
 
 def try_largest_batch(update: Update, data: TrainingData, log: Callable[[str], None]) -> None:
-    """Learn from the largest batch once, and log how much memory it takes."""
+    """Learns from the largest batch once, and logs how much memory it takes."""
     loss, device = update.loss, update.loss.device
-    if loss.reward.has_rewards:  # its samples would take long and are of no use
+    if loss.reward.has_rewards:  # sampling would take long and is not needed
         return
     batch = data.largest().to(device)
     moments = 0 if update.optimizer.state else 2 * sum(p.numel() * p.element_size() for p in update.parameters)
@@ -72,7 +72,7 @@ def autocast(device: str, bfloat16: bool) -> torch.autocast:
 
 
 def choose_precision(update: Update, data: TrainingData) -> None:
-    """Set the loss's `autocast` where it has been left to a measurement."""
+    """Sets the loss's `autocast` by a measurement, if the recipe leaves the precision open."""
     loss = update.loss
     if loss.config.precision != "auto" or loss.device.type != "cpu":
         return
@@ -85,7 +85,7 @@ def choose_precision(update: Update, data: TrainingData) -> None:
 def bfloat16_may_be_faster(update: Update, data: TrainingData) -> bool:
     loss = update.loss
     supported = torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    single = update.group.size == 1  # each of several processes would measure something else
+    single = update.group.size == 1  # several processes would measure different times
     if not supported or not single or loss.config.steps < LEAST_STEPS or loss.reward.has_rewards:
         return False
     return FlopCounter(loss.model).of_batch(data.batches.largest()) >= LEAST_FLOPS

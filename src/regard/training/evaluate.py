@@ -24,7 +24,7 @@ class HeldOut:
 
     sources: Sequence[str]
     references: Sequence[str]
-    tag: str | None = None  # before every source
+    tag: str | None = None  # put before every source
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def evaluate(
 
 @torch.inference_mode()
 def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) -> float:
-    """Mean negative log-likelihood; pairs that are too long to be trained on are left out."""
+    """Returns the mean negative log-likelihood per token; pairs too long for training are left out."""
     tag = bundle.tokenizer.tag_ids(pairs.tag)
     sources = [tag + ids for ids in bundle.tokenizer.encode_source(pairs.sources)]
     targets = bundle.tokenizer.encode_target(pairs.references)

@@ -1,8 +1,8 @@
 """Batches for the device: prepared ahead, each with the position in the corpus after it.
 
 For a GPU a worker process prepares batches while the last update runs, and copies are asynchronous; where epochs
-differ, it has the next one encoded while this one is used. On a CPU, whose cores are busy, and where a process cannot
-be forked, each batch is prepared when it is needed. `data` decides which batches there are.
+differ, it encodes the next one while this one is used. On a CPU, whose cores are busy, and where a process cannot be
+forked, each batch is prepared when it is needed. The batches themselves are defined in `data`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class PreparedBatch:
     """A batch, its size, and the position in the corpus after it."""
 
     batch: Batch
-    tokens: int  # of the target
-    flops: float  # of learning from it
+    tokens: int  # target tokens
+    flops: float  # operations of learning from it
     epoch: int
     index: int
-    width: int  # of rows that sentences share, or 0
+    width: int  # width of rows that sentences share, or 0
 
     def to(self, device: torch.device) -> PreparedBatch:
         return replace(self, batch=self.batch.to(device))
@@ -44,7 +44,7 @@ class PreparedBatch:
 
 
 class BatchStream(IterableDataset[PreparedBatch]):
-    """With `encodes_ahead`, the encoding of the next epoch begins when half of one is used."""
+    """A stream of prepared batches. With `encodes_ahead`, the next epoch is encoded once half of one is used."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class BatchStream(IterableDataset[PreparedBatch]):
 def feed(
     batches: Batches | RowBatches, cost: FlopCounter, device: torch.device, guide: AlignmentGuide | None = None
 ) -> Generator[PreparedBatch, None, None]:
-    """Endless. `batches` runs ahead of what is consumed; the position to resume from is that of the last batch that was
-    consumed.
+    """Yields batches endlessly. `batches` runs ahead of the consumer; the position to resume from is that of the last
+    batch that was consumed.
 
-    It has to be closed: the worker process, which ignores requests to stop, ends with it, and this process waits for
-    the worker when it ends itself."""
+    The generator must be closed: this ends the worker process, which ignores requests to stop, and this process waits
+    for the worker when it exits."""
     worker = uses_worker(device)
     stream = BatchStream(batches, cost, guide, encodes_ahead=worker)
     for prepared in prefetch(stream, pin=device.type == "cuda") if worker else stream:
@@ -91,8 +91,8 @@ def uses_worker(device: torch.device) -> bool:
 
 
 def prefetch(stream: BatchStream, pin: bool) -> DataLoader[PreparedBatch]:
-    """Iterate over the stream in another process. It is forked, whatever the default here, because the function that
-    makes the corpus of an epoch cannot be sent to a new process."""
+    """Iterates over the stream in another process. It is forked, whatever the platform's default, because the function
+    that makes the corpus of an epoch cannot be pickled."""
     return DataLoader(
         stream,
         batch_size=None,
@@ -101,11 +101,11 @@ def prefetch(stream: BatchStream, pin: bool) -> DataLoader[PreparedBatch]:
         pin_memory=pin,
         worker_init_fn=_ignore_signals,
         multiprocessing_context="fork",
-        generator=torch.Generator(),  # of its own, for the worker's seed: the run's random state stays as it is
+        generator=torch.Generator(),  # for the worker's seed, so that the run's random state does not change
     )
 
 
 def _ignore_signals(worker: int) -> None:
-    """A request to stop may be sent to all processes of a group, as by torchrun; this one is needed until the end."""
+    """Ignores requests to stop, which may go to a whole process group (torchrun): the worker is needed to the end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

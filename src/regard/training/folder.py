@@ -1,4 +1,4 @@
-"""A run's folder: its files, one process at a time, and stopping without loss.
+"""A run's folder: its files, its lock, and stopping a run without loss.
 
 recipe.toml  tokenizer.json  best/  last/  training.safetensors  metrics.jsonl  tensorboard/
 """
@@ -33,10 +33,10 @@ class RunFolder:
         self.tokenizer_file = path / "tokenizer.json"
         self.best, self.last = path / "best", path / "last"
         self.metrics = path / "metrics.jsonl"
-        self._held = False  # the lock, by this object
+        self._held = False  # whether this object has the lock
 
     def check_free(self) -> None:
-        """Raise unless the folder is new or empty: a folder with anything in it is never changed."""
+        """Raises unless the folder is new or empty: a folder with contents is never changed."""
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; name a folder that does not exist yet", parameter="out")
         if not self.path.is_dir():
@@ -51,12 +51,12 @@ class RunFolder:
             raise RunError(f"{self.path} already holds {kind}; {advice}choose another folder", parameter="out")
 
     def check_unlocked(self) -> None:
-        """Raise if another process is training here. Nothing is written."""
+        """Raises if another process is training here. Writes nothing."""
         if not self._held and (holder := lock_holder(self.path / LOCK)) is not None:
             raise self._in_use(holder)
 
     def has_begun(self, recipe: Recipe) -> bool:
-        """Whether a run with this recipe has a checkpoint here. If it has none yet, what it wrote is removed."""
+        """Whether a run with this recipe has a checkpoint here. If it has none yet, its files are removed."""
         if not self.recipe_file.exists() or recipe_from_tables(self.tables()) != recipe:
             return False
         if any(self.path.glob("training*.safetensors")):
@@ -87,7 +87,7 @@ class RunFolder:
         return read_tables(self.recipe_file)
 
     def last_step(self) -> int | None:
-        """The step of the model in `last`, by its card."""
+        """Returns the step of the model in `last`, from its card."""
         return _read_card(self.last).get("step")
 
     def is_complete(self, step: int, data: DataConfig) -> bool:
@@ -98,8 +98,8 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time. The system releases the lock when a process dies, however it dies; what such a
-        process has left half written is removed."""
+        """Locks the folder for one process. The system releases the lock when a process dies, however it dies; files
+        that such a process has left incomplete are removed."""
         with take_lock(self.path / LOCK, self._in_use):
             self._held = True
             folders = (self.path, self.best, self.last)
@@ -126,7 +126,7 @@ def _read_card(bundle: Path) -> dict[str, Any]:
 
 
 def free_folder(first: Path) -> Path:
-    """runs/run, runs/run-2, runs/run-3, …: the first that does not exist."""
+    """Returns the first of runs/run, runs/run-2, runs/run-3, … that does not exist."""
     names = chain([first.name], (f"{first.name}-{number}" for number in count(2)))
     return next(folder for name in names if not (folder := first.with_name(name)).exists())
 
@@ -147,11 +147,11 @@ class StopRequest:
                 raise KeyboardInterrupt
             self.reason = signal.Signals(number).name
             if self.reason == "SIGHUP":
-                for terminal in terminals:  # closed: writing to it would fail, and the checkpoint with it
+                for terminal in terminals:  # closed: writing to it would fail, and with it the checkpoint
                     os.dup2(os.open(os.devnull, os.O_WRONLY), terminal)
 
         before = {}
-        with contextlib.suppress(ValueError):  # not the main thread: the caller's own handling stands
+        with contextlib.suppress(ValueError):  # not the main thread: the caller's handlers stay
             for name in ("SIGINT", "SIGTERM", "SIGHUP"):
                 number = getattr(signal, name, None)  # Windows has no SIGHUP
                 if number is not None and not (name == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):

@@ -5,10 +5,10 @@
 The row is the one that *predicts* the token, as a search needs it. A token without a link adds nothing. λ is
 `train.guided_weight`, off at 0; the head is the first of layer `train.guided_layer`.
 
-The links are those of our own aligner (`align/hmm.py`, which links each target word with one source word at most, as a
-row of attention needs it), learnt from the training text itself; a link between words is one between all their
-subwords. They are found in passes over the encoded corpus and kept in a file of the cache, memory-mapped, so that RAM
-holds some twenty bytes a pair while they are learnt. A batch finds its links by its ids.
+The links are those of our own aligner (`align/hmm.py`, which links each target word to at most one source word, as a
+row of attention requires), learnt from the training text itself; a link between words becomes links between all their
+subwords. They are found in passes over the encoded corpus and stored in a memory-mapped file of the cache, so that RAM
+holds some twenty bytes per pair while they are learnt. The links of a batch are looked up by its ids.
 
 The weights come from a second pass (`Model.attention`), so this works for every architecture with attention, at twice
 the cost.
@@ -48,11 +48,11 @@ from regard.text.pieces import piece_spans
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import subword_shares, word_spans
 
-FORMAT = 2  # of the file of links, and of how they are found
+FORMAT = 2  # version of the file of links, and of the algorithm
 FOOTER = 4  # numbers at its end: format, pairs, links, checksum
 BLOCK = 1 << 20  # numbers that are read at a time
 Link = tuple[int, int]
-Ids = tuple[list[int], list[int]]  # of a pair
+Ids = tuple[list[int], list[int]]  # source and target ids of a pair
 Numbers = NDArray[np.int64]
 
 
@@ -89,7 +89,7 @@ class AlignmentGuide:
     def __init__(
         self, corpus: Encoded, tokenizer: Tokenizer, cache: Path, warn: Callable[[str], object] = lambda line: None
     ) -> None:
-        """From the cache, or learnt now. `warn` is called with a line if they cannot be cached."""
+        """Reads the links from the cache, or learns them. `warn` is called with a line if they cannot be cached."""
         corpora = corpus.corpora if isinstance(corpus, Mixture) else [corpus]
         path = cache / f"{_fingerprint(corpora, tokenizer)}.links"
 
@@ -103,7 +103,7 @@ class AlignmentGuide:
             self.table = _learn(pairs, tokenizer, path, warn)
 
     def add_links(self, flat: FlatBatch, batch: Batch) -> Batch:
-        """`batch`, which must be `flat` padded, with its links."""
+        """Returns `batch`, which must be `flat` padded, with its links."""
         links = torch.zeros(*batch.tgt_out.shape, batch.src.shape[1], dtype=torch.bool)  # (B, T, S)
         src, tgt = flat.src.numpy(), flat.tgt_out.numpy()
         src_ends, tgt_ends = flat.src_offsets.tolist(), flat.tgt_offsets.tolist()
@@ -116,7 +116,7 @@ class AlignmentGuide:
 
 
 def padded(flat: FlatBatch, guide: AlignmentGuide | None) -> Batch:
-    """A batch in rows, with its word alignments if there are any."""
+    """Pads a batch, and adds its word alignments if there is a guide."""
     return flat.pad() if guide is None else guide.add_links(flat, flat.pad())
 
 
@@ -134,8 +134,8 @@ def _learn(
 
 
 def learn_links(pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer) -> Iterator[list[Link]]:
-    """For pairs in ids, which are read several times, the links (source subword, target subword) of an aligner that has
-    learnt from them."""
+    """Trains an aligner on pairs in ids, which are read several times, and yields the links (source subword, target
+    subword) of each pair."""
 
     def texts() -> Iterator[tuple[str, str]]:
         return ((tokenizer.decode_source(source), tokenizer.decode(target)) for source, target in pairs())
@@ -147,7 +147,7 @@ def learn_links(pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer) -> Ite
 
 
 def in_subwords(links: Iterable[Link], source: tuple[str, list[Link]], target: tuple[str, list[Link]]) -> list[Link]:
-    """Links between words as links between all their subwords; each side is a text and the spans of its subwords."""
+    """Converts links between words to links between all their subwords; a side is a text and its subwords' spans."""
     parts = [subword_shares(spans, word_spans(text)) > 0 for text, spans in (source, target)]  # (subwords, words)
     return [
         (int(s), int(t))
@@ -157,13 +157,13 @@ def in_subwords(links: Iterable[Link], source: tuple[str, list[Link]], target: t
     ]
 
 
-# ------------------------------------------------------------------------------------------------ keeping them
+# ------------------------------------------------------------------------------------------------ the file of links
 
 
 class LinkTable:
-    """A file of links, memory-mapped: all links, where those of each pair begin, and a sorted table of hashes of pairs.
+    """A memory-mapped file of links: all links, the start of each pair's links, and a sorted table of hashes of pairs.
 
-    ValueError if the file is not whole.
+    Raises ValueError if the file is incomplete.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -183,7 +183,7 @@ class LinkTable:
         self._rows = _mapped(file, np.int64, next(at), (pairs,))  # the pair of each hash
 
     def of(self, source: Numbers, target: Numbers) -> Numbers | None:
-        """(links, 2) of a pair; None if the corpus has no such pair."""
+        """Returns the links (links, 2) of a pair; None if the corpus has no such pair."""
         wanted = np.uint64(_hash(source, target))
         place = int(np.searchsorted(self._hashes, wanted))
         if place == len(self._hashes) or self._hashes[place] != wanted:
@@ -236,6 +236,6 @@ def _fingerprint(corpora: Sequence[EncodedCorpus], tokenizer: Tokenizer) -> str:
 
 
 def _hash(source: Numbers, target: Numbers) -> int:
-    """A hash of a pair that is the same in every process."""
+    """Returns a hash of a pair that is the same in every process."""
     made = hashlib.blake2b(source.tobytes() + b"|" + target.tobytes(), digest_size=8)
     return int.from_bytes(made.digest(), "little")

@@ -1,12 +1,12 @@
-"""The parts of a run: the one place that takes a recipe apart and gives each part of training its own section.
+"""Assembles the parts of a run from a recipe: the only place that passes each section to its part of training.
 
-`prepare` makes the parts of a new run, `restore` those of a run as a checkpoint has them. Nothing is written here.
+`prepare` makes the parts of a new run, `restore` those of a run from its checkpoint. Nothing is written here.
 
 A new run may start from a trained model, with its vocabulary, sizes and weights. The recipe must describe the model;
 `recipe.read_recipe` has filled in the keys that were not set. Only dropout may differ, which changes no tensor and no
 id. The model's own tag is dropped: a run has the tags of its corpora. The model's folder and a fingerprint of its
 weights are kept in the run's progress and cards. Optimizer moments, means of weights and the position in the data are
-not taken over; that is what resuming a run does.
+not copied; resuming a run does that.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from regard.version import __version__
 # Keys of [model] and [text] that may change after training has begun.
 FREE = ("model.dropout", "model.attention_dropout", "model.layer_drop", "text.bpe_dropout")
 
-KEPT = ("step", "training_flops", "imported", "started_from")  # of the card of the model that a run starts from
+KEPT = ("step", "training_flops", "imported", "started_from")  # copied from the card of the start model
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class StartModel:
 def find_start_model(
     start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig
 ) -> StartModel | None:
-    """The model to start from, after checking that it fits the rest of the recipe."""
+    """Returns the model to start from, after checking that it matches the rest of the recipe."""
     if start_from is None:
         return None
     folder = find_model(Path(start_from))
@@ -101,7 +101,7 @@ def find_conflicts(bundle: Bundle, architecture: str, model: ModelConfig, text: 
 
 
 def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
-    """With `lora_rank`, add trainable low-rank updates to the model's matrices, and freeze everything else."""
+    """With `lora_rank`, adds trainable low-rank updates to the model's matrices, and freezes everything else."""
     if config.lora_rank and not adapt(model, config.lora_rank, config.lora_alpha, config.seed):
         raise RecipeError(
             f"train.lora_rank is {config.lora_rank}, but {architecture} has no matrices of attention or "
@@ -110,7 +110,7 @@ def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
 
 
 def with_text_config(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
-    """The vocabulary of a tokenizer with the settings of `text`: its BPE-dropout, and no tag before every source."""
+    """Returns a tokenizer with the same vocabulary and the settings of `text`: its BPE-dropout, and no fixed tag."""
     return Tokenizer(tokenizer.source, tokenizer.target, text)
 
 
@@ -136,7 +136,7 @@ class Job:
 
 
 def prepare(recipe: Recipe, folder: RunFolder, console: Console, group: ProcessGroup = SINGLE_PROCESS) -> Job:
-    """All parts of a new run."""
+    """Makes all parts of a new run."""
     config = recipe.train
     splits = find_splits(recipe.data)
     device = local_device(config)
@@ -166,7 +166,7 @@ def restore(
     console: Console,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Job:
-    """All parts of a run as a checkpoint has them."""
+    """Restores all parts of a run from a checkpoint."""
     config = recipe.train
     progress = for_processes(checkpoint.progress, group.size)
     tokenizer = with_text_config(Tokenizer.load(folder.tokenizer_file), recipe.text)
@@ -182,7 +182,7 @@ def restore(
 def assemble(
     recipe: Recipe, folder: RunFolder, bundle: Bundle, data: TrainingData, progress: Progress, group: ProcessGroup
 ) -> Job:
-    """The job of a recipe from its bundle, data and progress; the bundle's card is filled in."""
+    """Makes the job of a recipe from its bundle, data and progress, and fills in the bundle's card."""
     config, model, device = recipe.train, bundle.model, bundle.model.device
     if config.word_dropout:
         add_word_dropout(model, config.word_dropout)
@@ -218,8 +218,8 @@ def assemble(
 
 
 def card_languages(dev: HeldOut | None, start: Mapping[str, Any] | None) -> list[str | None]:
-    """ISO codes of source and target: what the held-out pairs are in, else those of the model that training starts
-    from."""
+    """Returns the ISO codes of source and target: those of the held-out pairs, else those of the model that training
+    starts from."""
     before = (start or {}).get("languages") or (None, None)
     found = [sample_language(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
     return [code or known for code, known in zip(found, before, strict=True)]
@@ -230,7 +230,7 @@ def new_bundle(architecture: str, config: ModelConfig, tokenizer: Tokenizer, dev
         model = make_model(architecture, config, tokenizer).to(device)
     except (MemoryError, OverflowError, RuntimeError) as problem:
         reason = " ".join(str(problem).split())
-        if not is_out_of_memory(problem) and "overflow" not in reason.lower():  # of a size, beyond 64 bits
+        if not is_out_of_memory(problem) and "overflow" not in reason.lower():  # a size beyond 64 bits
             raise
         raise RunError(
             f"the model is too large for {device}; make it smaller, for example with model.preset tiny ({reason[:150]})"
@@ -239,11 +239,11 @@ def new_bundle(architecture: str, config: ModelConfig, tokenizer: Tokenizer, dev
 
 
 def shares_rows(bundle: Bundle, config: TrainConfig, reward: RewardConfig) -> bool:
-    """Whether several sentences share a row. A run keeps this for good, on whichever device it is resumed."""
+    """Whether several sentences share a row. This never changes during a run, on whichever device it is resumed."""
     model = bundle.model
     if config.guided_weight:
         check_guided(model, bundle.architecture, config)
-        return False  # in shared rows attention weights are not computed as such
+        return False  # attention weights are not available in shared rows
     if config.share_rows == "on" and (reward.has_rewards or not isinstance(model, RowModel)):
         why = "training for rewards" if reward.has_rewards else f"the architecture {bundle.architecture}"
         raise RecipeError(f"train.share_rows is on, but {why} needs a row for each sentence; leave it at auto")
@@ -252,7 +252,7 @@ def shares_rows(bundle: Bundle, config: TrainConfig, reward: RewardConfig) -> bo
 
 
 def for_processes(progress: Progress, processes: int) -> Progress:
-    """The progress with its position for another number of processes, as nearly as batches allow: no pair is left out,
-    but a few may come twice."""
+    """Converts the position in the data to another number of processes, as exactly as batches allow: no pair is left
+    out, but a few may be used twice."""
     index = progress.index if progress.shared_rows else progress.index * progress.processes // processes
     return dataclasses.replace(progress, processes=processes, index=index)

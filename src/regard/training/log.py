@@ -27,7 +27,7 @@ from regard.training.checkpoint import Progress
 from regard.training.evaluate import Evaluation
 from regard.training.folder import RunFolder
 
-PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
+PLAIN_SECONDS = 15  # interval between lines if there is no terminal for a progress bar
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RunLog:
     def __init__(
         self, folder: RunFolder, console: Console, config: TrainConfig, progress: Progress, disabled: bool = False
     ) -> None:
-        """`disabled` writes nothing: of several processes one keeps the log."""
+        """With `disabled` nothing is written: only one of several processes writes the log."""
         self.console, self.config, self.progress = console, config, progress
         done = progress.step
         if not disabled:
@@ -82,7 +82,7 @@ class RunLog:
             self._board.close()
 
     def show(self, step: int, loss: float, tokens_per_second: float) -> None:
-        """Called at every update; draws, or prints a plain line every `PLAIN_SECONDS`."""
+        """Updates the progress bar, or prints a plain line every `PLAIN_SECONDS`; called at every update."""
         status = f"loss {loss:.3f} · BLEU {self._bleu} · {tokens_per_second:,.0f} tok/s"
         now = time.monotonic()
         eta = format_hours(
@@ -121,7 +121,7 @@ class RunLog:
         self.console.print(line, highlight=False)
 
     def flush(self) -> None:
-        """Before a checkpoint, so that no row up to its step is lost."""
+        """Flushes the log; called before a checkpoint, so that no row up to its step is lost."""
         self._metrics.flush()
 
     def _write(self, kind: str, values: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ class RunLog:
 
 
 def seconds_left(config: TrainConfig, progress: Progress, seconds: float) -> float:
-    """Until the last step, at so many seconds a step, or until `train.minutes` are over, whichever is first."""
+    """Returns the time to the last step, at `seconds` per step, or to the limit `train.minutes`, whichever is first."""
     left = seconds * (config.steps - progress.step)
     if config.minutes is not None:
         left = min(left, 60 * config.minutes - progress.seconds)
@@ -151,7 +151,7 @@ def format_hours(seconds: float) -> str:
 
 
 def drop_rows_after(metrics: Path, step: int) -> None:
-    """Drop lines past `step`, and a last line that a crash cut short."""
+    """Removes lines past `step`, and a last line that a crash cut short."""
     if not metrics.exists():
         return
     kept = "".join(json.dumps(row) + "\n" for row in read_rows(metrics) if row["step"] <= step)
@@ -160,7 +160,7 @@ def drop_rows_after(metrics: Path, step: int) -> None:
 
 
 def read_rows(metrics: Path) -> list[dict[str, Any]]:
-    """The rows of a log; lines that are not rows are skipped."""
+    """Reads the rows of a log; lines that are not rows are skipped."""
     rows = []
     for line in metrics.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -174,7 +174,7 @@ def read_rows(metrics: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def progress_bar(console: Console, what: str) -> Iterator[Any]:
-    """The progress of preparatory work; yields a function to call with the number done."""
+    """Shows the progress of preparatory work; yields a function to call with the number done."""
     columns = [TextColumn(f"[bold]{what}"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn()]
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
@@ -184,6 +184,6 @@ def progress_bar(console: Console, what: str) -> Iterator[Any]:
 def _tensorboard(folder: Path, done: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
-    except ImportError:  # curves are a comfort; metrics.jsonl holds the same numbers
+    except ImportError:  # TensorBoard is optional; metrics.jsonl has the same numbers
         return None
     return SummaryWriter(str(folder), purge_step=done + 1)

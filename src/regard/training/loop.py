@@ -1,4 +1,4 @@
-"""The training loop, one page, read from top to bottom.
+"""The training loop.
 
     set the rate → update (`update.py`) → average → log → evaluate → save
 
@@ -83,7 +83,7 @@ def make_updates(job: Job, batches: Iterator[PreparedBatch], log: RunLog, stop: 
             log.write_update(throughput, rate)
         ending = stop_reason(job, stop)
         bleu = None
-        if evaluates or (ending in SPENT and config.schedule_by == "budget"):  # the rate is 0: the best weights are now
+        if evaluates or (ending in SPENT and config.schedule_by == "budget"):  # the rate is 0: final weights
             bleu = evaluate_dev(job, log)
             ending = ending or stop_reason(job, stop)
         if saves or ending:
@@ -109,7 +109,7 @@ class UpdateWindow:
         self.tokens += tokens
 
     def read(self, progress: Progress, group: ProcessGroup) -> Throughput:
-        """Wait for the numbers; time and loss go into the progress. Reading stops at the first update whose loss or
+        """Reads the losses and norms, and adds time and loss to the progress. Stops at the first update whose loss or
         norm is not finite."""
         losses, norms = (torch.stack(some).tolist() for some in (self.losses, self.norms))
         seconds = time.monotonic() - self.began
@@ -128,8 +128,8 @@ class UpdateWindow:
     def reduce_over_processes(
         self, progress: Progress, group: ProcessGroup, losses: list[float], seconds: float
     ) -> tuple[list[float], float]:
-        """Until now each process has counted its own: sums of tokens and operations go into the progress, means of
-        losses and seconds are returned."""
+        """Combines the counts of all processes: adds the sums of tokens and operations to the progress, and returns the
+        means of losses and seconds."""
         own = [self.tokens, progress.flops - self.flops_before, seconds, progress.reward or 0.0, *losses]
         tokens, flops, seconds, reward, *losses = group.all_sum(own)
         self.tokens = int(tokens)
@@ -139,7 +139,7 @@ class UpdateWindow:
 
 
 def extend_trajectory(trajectory: str, step: int, loss: float, norm: float) -> str:
-    """A fingerprint of all updates so far, from that of the updates before: two runs with the same one had the same
+    """Extends the fingerprint of all updates so far by one update: two runs with the same fingerprint had the same
     losses and norms, bit for bit."""
     text = f"{trajectory} {step} {loss.hex()} {norm.hex()}"
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -152,7 +152,7 @@ def stop_reason(job: Job, stop: StopRequest) -> Ending | None:
 
 
 def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
-    """Which limit ends a run before its last step, if one is reached."""
+    """Returns the limit that ends a run before its last step, if one is reached."""
     if config.minutes is not None and progress.seconds > 60 * config.minutes:
         return "out of time"
     if config.flops is not None and progress.flops >= config.flops:
@@ -163,7 +163,7 @@ def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
 
 
 def evaluate_dev(job: Job, log: RunLog) -> BleuScore | None:
-    """Evaluate the averaged weights on the development set; save them as `best` if they are."""
+    """Evaluates the averaged weights on the development set, and saves them as `best` if they are the best so far."""
     progress, dev = job.progress, job.data.dev
     if is_regular_evaluation(progress.step, job.config):
         job.average.before_evaluation()
@@ -191,7 +191,7 @@ def score_dev(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[Bleu
 
 
 def save(job: Job, log: RunLog, bleu: BleuScore | None) -> None:
-    """The whole state for resuming, then `last` as a translator of its own, with its BLEU if it was evaluated."""
+    """Saves the whole state for resuming, then `last` as a bundle, with its BLEU if it was evaluated."""
     log.flush()
     job.progress.threads = torch.get_num_threads()
     save_checkpoint(
@@ -208,7 +208,7 @@ def save_last(job: Job, bleu: BleuScore | None) -> None:
 
 
 def describe_bundle(bundle: Bundle, progress: Progress, bleu: BleuScore | None) -> None:
-    """The card: how far the weights are trained, and their BLEU on the development set, if it is known."""
+    """Writes to the card how far the weights are trained, and their BLEU on the development set, if known."""
     bundle.card |= {
         "step": progress.step,
         "target_tokens": progress.tokens,

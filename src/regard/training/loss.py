@@ -11,7 +11,7 @@ micro-batches, so that splitting a batch changes nothing.
     B batch   T target   M = B·T positions   D width   V vocabulary
 
 `loss_and_gradient_on_gpu` is `loss_and_gradient` as one Triton kernel: it reads a row of logits and writes the gradient
-in its place, while the row is still in the cache. What torch's compiler makes of the same lines is slower, and needs a
+in its place, while the row is still in the cache. Torch's compiled version of the same lines is slower, and needs a
 second array as large as the logits.
 """
 
@@ -24,13 +24,13 @@ from torch import Tensor
 
 from regard.layers.kernels import HAS_TRITON
 
-CHUNK = 2**29  # logits at a time
+CHUNK = 2**29  # logits computed at a time
 CACHED = 2**19  # logits at a time on a CPU: two arrays of this size fit into a core's cache
 BLOCK = 4096  # logits at a time of the GPU kernel
 
 
 def smoothed_nll(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
-    """logits (B, T, V), targets (B, T), mask (B, T) True where a token counts."""
+    """The equation: logits (B, T, V), targets (B, T), mask (B, T) True where a token counts → the summed loss."""
     log_probs = logits.float().log_softmax(dim=-1)
     right = log_probs.gather(-1, targets[..., None])[..., 0]  # (B, T)
     everywhere = log_probs.mean(dim=-1)  # (B, T)
@@ -44,7 +44,7 @@ def smoothed_nll_fused(logits: Tensor, targets: Tensor, mask: Tensor, smoothing:
 
 
 class _SmoothedNLL(torch.autograd.Function):
-    """Some rows at a time on a CPU, so that they stay in its cache."""
+    """Computes some rows at a time on a CPU, so that they stay in its cache."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:

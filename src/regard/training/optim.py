@@ -38,14 +38,14 @@ def make_optimizer(model: Model, config: TrainConfig) -> torch.optim.Optimizer:
         return Muon(matrices, others, config.learning_rate, config.weight_decay)
     groups = [{"params": matrices, "weight_decay": config.weight_decay}, *others]
     if config.optimizer == "adafactor":
-        # Torch clamps √v, not v, at the first number; its default of 1e-7 is more than most of our gradients.
+        # Torch clamps √v, not v, at the first number; its default of 1e-7 is larger than most of our gradients.
         return torch.optim.Adafactor(groups, lr=config.learning_rate, eps=(1e-15, 1e-3))
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
 
 def embedding_parameters(model: Model) -> set[int]:
-    """The ids of all parameters of embeddings: of the two tables that every architecture has, whatever their class, and
-    of further tables, as of learned positions."""
+    """Returns the Python ids of all embedding parameters: those of the two tables that every architecture has, whatever
+    their class, and of other tables, such as learned positions."""
     tables: list[Any] = [m for m in model.modules() if isinstance(m, nn.Embedding)]
     tables += [model.source_embedding, model.target_embedding]
     return {id(p) for table in tables for p in table.parameters()}
@@ -64,9 +64,9 @@ ADAM_RMS = 0.2  # root mean square of an entry of AdamW's usual update; ours is 
 
 
 def orthogonalize(matrices: Tensor) -> Tensor:
-    """About UVᵀ of each matrix (…, M, N); singular values below a hundredth of the matrix's norm stay below one.
+    """Approximates UVᵀ of each matrix (…, M, N); singular values below a hundredth of the matrix's norm stay below one.
 
-    X ← aX + b(XXᵀ)X + c(XXᵀ)²X takes every singular value s to as + bs³ + cs⁵ and leaves the vectors alone.
+    X ← aX + b(XXᵀ)X + c(XXᵀ)²X maps every singular value s to as + bs³ + cs⁵ and keeps the singular vectors.
     """
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT if tall else matrices  # XXᵀ is then the smaller square

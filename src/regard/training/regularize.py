@@ -13,8 +13,8 @@ R-Drop's loss is half the paper's, so that it is comparable with plain training'
 Both passes are one batch of twice the rows, at twice the time and memory. KL needs the logits of both passes at once,
 so in shared rows they are kept, which `projected_nll` avoids: 2 · M · V numbers, and as many gradients.
 
-A dropped word is not replaced by another of the vocabulary: pieces have no <unk>, and ByteNet uses the vector of PAD.
-Its position stays. The words read in the second pass are those of a first pass without gradients, at the cost of one
+A dropped word is not replaced by another token: vocabularies have no <unk>, and ByteNet uses the vector of PAD. Its
+position stays. The words read in the second pass are those of a first pass without gradients, at the cost of one
 more forward pass. BOS is never replaced, and no word is replaced by a special token, since no decoder ever reads EOS.
 
 Random numbers come from torch's global generator, whose state is in the checkpoints. Nothing here waits for a GPU.
@@ -41,7 +41,7 @@ IN_CACHE = 2**18  # logits at a time on a CPU, so that they stay in its cache
 
 
 def forward_passes(config: TrainConfig) -> int:
-    """The cost of learning from a batch, in forward passes over it."""
+    """Returns the cost of learning from a batch, in forward passes over it."""
     twice = config.r_drop or config.guided_weight
     return FORWARD_AND_BACKWARD * (2 if twice else 1) + (1 if config.sampling_rate else 0)
 
@@ -63,7 +63,7 @@ def r_drop(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float, alph
 
 
 def r_drop_fused(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float, alpha: float) -> Tensor:
-    """`r_drop`, but the gradient is computed with the loss, and nothing else is kept."""
+    """Like `r_drop`, but computes the gradient together with the loss and stores nothing else."""
     both = logits.float().reshape(2, -1, logits.shape[-1])  # (2, M, V)
     total: Tensor = _RDrop.apply(both, targets.flatten(), mask.flatten(), smoothing, alpha)  # type: ignore[no-untyped-call]
     return total
@@ -92,9 +92,8 @@ class _RDrop(torch.autograd.Function):
 def r_drop_and_gradient(
     first: Tensor, second: Tensor, targets: Tensor, mask: Tensor, smoothing: float, alpha: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """For logits (M, V) of each pass, with c = α/4, d = log p − log q, and y the smoothed truth:
-
-    ∂ℓ/∂first = ½(p − y) + c (p(d − KL(p‖q)) + p − q), and the same for the second with p and q changing places.
+    """Returns the loss and both gradients, for logits (M, V) of each pass. With c = α/4, d = log p − log q, and y the
+    smoothed target, ∂ℓ/∂first = ½(p − y) + c (p(d − KL(p‖q)) + p − q); for the second, p and q are exchanged.
     """
     c, counts = alpha / 4, mask[:, None]
     logits = first, second
@@ -107,7 +106,7 @@ def r_drop_and_gradient(
         kl = sign * (own * d).sum(dim=-1, keepdim=True)
         nll = norm - (1 - smoothing) * right - smoothing * z.mean(dim=-1, keepdim=True)
         total = total + (nll / 2 + c * kl).masked_fill(~counts, 0).sum()
-        of = torch.mul(d, sign * c).add_(0.5 + c - c * kl).mul_(own).sub_(other, alpha=c)  # all but y
+        of = torch.mul(d, sign * c).add_(0.5 + c - c * kl).mul_(own).sub_(other, alpha=c)  # everything except y
         of.sub_(smoothing / 2 / z.shape[-1])
         of.scatter_add_(-1, targets[:, None], torch.full_like(right, (smoothing - 1) / 2))
         gradients.append(of.masked_fill_(~counts, 0))
@@ -118,13 +117,13 @@ def r_drop_and_gradient(
 
 
 def word_dropout(vectors: Tensor, p: float) -> Tensor:
-    """Embeddings (B, T, D), each set to zero with probability p, else divided by 1 − p."""
+    """Sets each of the embeddings (B, T, D) to zero with probability p, else divides it by 1 − p."""
     kept = torch.rand(vectors.shape[:-1], device=vectors.device) >= p  # (B, T)
     return vectors * (kept / (1 - p))[..., None].to(vectors.dtype)
 
 
 def add_word_dropout(model: Model, p: float) -> None:
-    """Add word dropout to the two embeddings that every architecture has, whatever their class; active in training."""
+    """Adds word dropout to the two embeddings that every architecture has, whatever their class; active in training."""
 
     def dropped(table: nn.Module, _: Any, vectors: Tensor) -> Tensor:
         return word_dropout(vectors, p) if table.training else vectors
@@ -138,7 +137,7 @@ def add_word_dropout(model: Model, p: float) -> None:
 
 
 def replace_with_predictions(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
-    """The batch with target inputs replaced, with this probability, by `predicted` (B, T), a first pass's `tgt_out`.
+    """Replaces target inputs, with this probability, by `predicted` (B, T), the predictions of a first pass.
 
     The word read at t + 1 is the one predicted at t. In shared rows, BOS is where a sentence starts.
     """
@@ -150,6 +149,6 @@ def replace_with_predictions(batch: Batch, predicted: Tensor, probability: Tenso
 
 @torch.no_grad()
 def predictions(model: Model, batch: Batch) -> Tensor:
-    """The most probable word after each prefix of the reference (B, T), with dropout as in the pass that follows."""
+    """Returns the most probable word after each prefix of the reference, (B, T), with dropout as in the next pass."""
     logits: Tensor = model(batch)
     return logits.argmax(dim=-1)

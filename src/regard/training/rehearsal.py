@@ -2,9 +2,9 @@
 
     share of peak = operations by the model's own formula ÷ seconds ÷ FLOP/s of the device
 
-Updates are timed as training makes them. On a GPU nothing waits for it within a window of updates, as in a run.
-Operations are those of real tokens; padding is not counted, so it shows as a smaller share. `regard bench train` then
-times the parts of an update, with the device waited for after each. Nothing is evaluated, saved or written.
+Updates are timed as in training: the host does not wait for a GPU within a window of updates. Operations are those of
+tokens; padding is not counted, so it shows as a smaller share. `regard bench train` then times the parts of an update,
+waiting for the device after each. Nothing is evaluated, saved or written.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ WAITING, FORWARD, BACKWARD, BOTH, OPTIMIZER = (
     "clipping and optimizer",
 )
 
-Shape = tuple[int, int, int]  # of a batch: rows, source tokens, target tokens
+Shape = tuple[int, int, int]  # rows, source tokens and target tokens of a batch
 
 
 class Trial:
-    """The parts of a run without its loop: updates change the weights, and nothing is kept."""
+    """The parts of a run without its loop: updates change the weights, and nothing is saved."""
 
     def __init__(self, job: Job) -> None:
         model, data = job.bundle.model, job.data
@@ -62,7 +62,7 @@ class Trial:
         return [next(self.batches) for _ in range(self.job.config.accumulate)]
 
     def learn(self, updates: int) -> tuple[list[UpdateSize], Time]:
-        """Make updates; returns the size of each, and the time of all."""
+        """Makes updates; returns the size of each, and their total time."""
         job, learnt, began = self.job, [], now()
         for _ in range(updates):
             set_rate(job.update.optimizer, learning_rate(1, job.config))
@@ -80,7 +80,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class UpdateSize:
-    """The size of an update's batches. The batches themselves would count as the run's memory."""
+    """The size of an update's batches, stored because the batches themselves would count as the run's memory."""
 
     flops: float
     tokens: int
@@ -113,7 +113,7 @@ class UpdateTimes:
 
 
 def time_updates(trial: Trial, most: int, enough: Callable[[int, float], bool]) -> UpdateTimes:
-    """Make at most `most` updates, until `enough` holds for their number and seconds."""
+    """Times at most `most` updates, until `enough` is true for their number and seconds."""
     warm_up = [trial.learn(1)[1] for _ in range(WARM_UP)]
     learnt: list[UpdateSize] = []
     taken: list[Time] = []
@@ -152,7 +152,7 @@ def uses_bfloat16(job: Job) -> bool:
 
 
 def measure(recipe: Recipe, updates: int, console: Console) -> dict[str, Any]:
-    """The speed of training by a recipe, as JSON values."""
+    """Measures the speed of training with a recipe; returns JSON values."""
     with closing(Trial(prepare(recipe, RunFolder(Path()), console))) as trial:  # nothing is written to the folder
         job, model = trial.job, trial.job.bundle.model
         times = time_updates(trial, updates, lambda count, seconds: False)
@@ -182,14 +182,14 @@ def measure(recipe: Recipe, updates: int, console: Console) -> dict[str, Any]:
 
 
 def time_parts(trial: Trial, updates: int) -> dict[str, float]:
-    """Seconds of an update by part. A recorded pass and one with rewards are timed as a whole."""
+    """Returns the seconds of an update by part. A CUDA graph and a pass with rewards are timed as a whole."""
     update, progress = trial.job.update, trial.job.progress
     whole = update.cuda_graph is not None or update.loss.reward.has_rewards
     taken: dict[str, float] = {}
     at = time.perf_counter()
 
     def stop(part: str) -> None:
-        """The time since the last stop belongs to `part`."""
+        """Adds the time since the last stop to `part`."""
         nonlocal at
         trial.wait()
         before, at = at, time.perf_counter()
@@ -216,7 +216,7 @@ def time_parts(trial: Trial, updates: int) -> dict[str, float]:
 
 
 def what_bounds(parts: dict[str, float], share: float, filled: float) -> str:
-    """What limits the speed most, in words."""
+    """Describes what limits the speed most."""
     total = sum(parts.values())
     if parts[WAITING] > 0.2 * total:
         return f"data: {parts[WAITING] / total:.0%} of the time is spent waiting for batches"

@@ -1,4 +1,4 @@
-"""Fine-tuning by the expected reward of whole translations, of a model already trained by maximum likelihood.
+"""Fine-tuning of a trained model for the expected reward of whole translations.
 
     R(y) ∈ [0, 1] a sentence's score against its reference   p(y | x) = Π_t p(y_t | y<t, x)   w weight of likelihood
 
@@ -6,7 +6,7 @@
     self-critical (Rennie et al. 2017)       ℓ = −(R(y) − b) log p(y | x)    y ~ p, b = mean R, or R(greedy translation)
     mixed (Wu et al. 2016)                   ℓ + w · (−log p(reference | x))
 
-Minimum risk is differentiated through q, over the distinct ones among n samples and, optionally, the reference. The
+Minimum risk is differentiated through q, over the distinct samples among n and, optionally, the reference. The
 value of the self-critical loss has no meaning; its expected gradient is that of −E[R] for any b that does not depend on
 y. b is the mean reward of the n samples (Wu et al. 2016) or, as in Rennie et al., the reward of the greedy translation.
 The mean includes the sample itself, which makes the gradient (n − 1)/n of the true one; its direction is the same.
@@ -30,7 +30,7 @@ Batches hold a number of tokens, not of sentences: divided by its sentences, a s
 would count ten times as much as one in a batch of a hundred short ones. Both parts of the mixed loss are divided by the
 same number, so the mixture is the papers' too.
 
-Weights are updated in `update.py`. The configuration is `recipe.reward.RewardConfig`.
+Weights are updated in `update.py`. The configuration is `recipe.train.RewardConfig`.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ REWARDS = {"gleu": gleu_scores, "bleu": bleu_scores}
 
 
 class RewardLoss(NamedTuple):
-    """The result of one batch."""
+    """The loss and mean reward of one batch."""
 
     loss: Tensor  # the mixed loss, summed over the batch's sentences
-    reward: float  # the samples' mean
+    reward: float  # mean over the samples
     flops: float  # beyond those of likelihood on the same batch: sampling, and learning from the samples
 
 
@@ -112,15 +112,15 @@ def reward_loss(
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> RewardLoss:
-    """May be called inside an autocast region. Without a generator, samples are drawn by torch's global one, whose
-    state is in the checkpoints."""
+    """Computes the loss of one batch; may be called inside an autocast region. Without a generator, samples are drawn
+    by torch's global one, whose state is in the checkpoints."""
     draws, best = _translations(model, batch, config, generator or torch.default_generator)
     references = _words(batch.tgt_out, batch.tgt_mask)
     candidates = [[(reference, True), *drawn] for reference, drawn in zip(references, draws, strict=True)]
     log_probs, wide, logits = _candidate_log_probs(model, batch, candidates)  # (B, c)
 
     def scored(translations: Sequence[Sequence[Ids]]) -> Tensor:
-        """Each sentence's translations against its reference: B lists of k → (B, k)"""
+        """Scores each sentence's translations against its reference: B lists of k → (B, k)"""
         repeated = [reference for reference, some in zip(references, translations, strict=True) for _ in some]
         scores = REWARDS[config.reward]([ids for some in translations for ids in some], repeated)
         return torch.tensor(scores, dtype=log_probs.dtype, device=log_probs.device).view(len(batch), -1)
@@ -151,7 +151,7 @@ Candidate = tuple[Ids, bool]  # its words, and whether it ended with EOS
 def _translations(
     model: Model, batch: Batch, config: RewardConfig, generator: torch.Generator
 ) -> tuple[list[list[Candidate]], list[Candidate]]:
-    """Samples of every sentence and, if it is the baseline, its greedy translation; without dropout."""
+    """Draws samples of every sentence and, if it is the baseline, its greedy translation; without dropout."""
 
     def candidate(h: Hypothesis) -> Candidate:
         return h.ids, len(h.log_probs) > len(h.ids)
@@ -173,7 +173,7 @@ def _translations(
 def _candidate_log_probs(
     model: Model, batch: Batch, candidates: Sequence[Sequence[Candidate]]
 ) -> tuple[Tensor, Batch, Tensor]:
-    """log p of every candidate (B, c), with the batch of B·c rows it is from and its logits (B·c, T, V)."""
+    """Returns log p of every candidate (B, c), the batch of B·c rows that it is from, and its logits (B·c, T, V)."""
     sources = [source for source in _words(batch.src, batch.src_mask) for _ in candidates[0]]
     flat = [candidate for some in candidates for candidate in some]
     wide = flat_batch(sources, [ids for ids, _ in flat]).pad().to(batch.src.device)
@@ -185,7 +185,7 @@ def _candidate_log_probs(
 
 
 def _words(ids: Tensor, mask: Tensor) -> list[Ids]:
-    """The rows of a padded batch without padding and without EOS."""
+    """Returns the rows of a padded batch without padding and without EOS."""
     lengths = mask.sum(dim=1).tolist()
     return [tuple(row[: length - 1]) for row, length in zip(ids.tolist(), lengths, strict=True)]
 
@@ -198,8 +198,8 @@ def _repeated(candidates: Sequence[Sequence[Candidate]]) -> Tensor:
 def _flops(
     model: Model, sources: Sequence[int], draws: Sequence[Sequence[Candidate]], best: Sequence[Candidate]
 ) -> float:
-    """Drawing the samples and learning from each; the greedy translations, which encode the sources again. The
-    references' rows are not counted here but by the loop, as in plain training."""
+    """Returns the operations of drawing the samples, of learning from each, and of the greedy translations, which
+    encode the sources again. The references' rows are counted by the loop, as in plain training."""
     cost, total = FlopCounter(model), 0.0
     for source, drawn in zip(sources, draws, strict=True):
         total += cost.of_search(source, [len(ids) + ended_by_eos for ids, ended_by_eos in drawn])

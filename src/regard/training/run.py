@@ -26,13 +26,13 @@ from regard.training.job import FREE, Job, prepare, restore
 from regard.training.log import RunLog
 from regard.training.loop import RESUMABLE, Ending, train_loop
 
-# Keys whose change would give the tensors, ids or position in the data of a checkpoint another meaning.
+# Keys whose change would alter the meaning of a checkpoint's tensors, ids or position in the data.
 FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, and its scores."""
+    """The ending of a run, and its scores."""
 
     run: Path
     ending: Ending
@@ -45,8 +45,8 @@ class Outcome:
 
 
 def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
-    """Train in the folder `out`, which must be empty or new. Processes that torchrun has restarted find their run there
-    and resume it."""
+    """Trains in the folder `out`, which must be empty or new. Processes that torchrun has restarted find their run
+    there and resume it."""
     folder = RunFolder(out)
     with join_processes(recipe.train) as group, ExitStack() as stack:
         console = console or group.console()
@@ -74,7 +74,7 @@ def resume(
     previous: bool = False,
     console: Console | None = None,
 ) -> Outcome:
-    """Continue a run exactly from its checkpoint; a changed recipe needs `override`."""
+    """Resumes a run exactly from its checkpoint; a changed recipe needs `override`."""
     folder = RunFolder(run)
     recipe = recipe_from_tables(with_settings(folder.tables(), settings))
     with join_processes(recipe.train) as group, ExitStack() as stack:
@@ -112,7 +112,7 @@ def _resume(
 
 
 def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: bool, console: Console) -> None:
-    """Print how the recipe differs from the checkpoint's; raise if it must not differ, or needs `override`."""
+    """Prints how the recipe differs from the checkpoint's; raises if a change is not allowed or needs `override`."""
     changes = differences(recipe_from_toml(checkpoint.recipe), recipe)
     for name, old, new in changes:
         console.print(printable(f"  {name}: {old} → {new}"), highlight=False, markup=False)
@@ -143,7 +143,7 @@ def _run(job: Job, console: Console) -> Outcome:
 
 
 def summary(job: Job) -> Iterator[str]:
-    """Lines on what is about to be trained, and a warning if the recipe cannot work well."""
+    """Yields lines that describe the training, and a warning if the recipe is unlikely to work well."""
     model, config, start, reward = job.bundle.model, job.config, job.progress.started_from, job.update.loss.reward
     size, dev = job.group.size, job.data.dev
     if start is not None:
@@ -166,7 +166,7 @@ def summary(job: Job) -> Iterator[str]:
 
 
 def score_test(job: Job, test: HeldOut) -> BleuScore:
-    """The best model's beam search on the test set; the score goes into its card."""
+    """Scores the best model's beam search on the test set, and writes the score to its card."""
     folder, device = job.folder, job.bundle.model.device
     place = folder.best if folder.best.exists() else folder.last
     bundle = Bundle.load(place, device)

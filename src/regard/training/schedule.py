@@ -1,10 +1,10 @@
 """Learning rates, and when to evaluate: pure functions of the update's number, counted from 1.
 
-A run that ends after some minutes or operations does not know its last update. With `schedule_by = "budget"` a schedule
-of `steps` updates is stretched over what there is to spend: the place of an update on it is the share spent so far. The
-rate is then a function of the progress that the checkpoint holds, so a resumed run continues it; where minutes are the
-limit it depends on the speed of the machine, and no second run has exactly the same rates. The warm-up is counted in
-updates in any case.
+The number of updates of a run with a limit of minutes or operations is unknown. With `schedule_by = "budget"` a
+schedule of `steps` updates is stretched over the budget: the position of an update on it is the share spent so far. The
+rate is then a function of the progress in the checkpoint, so a resumed run continues it; with a limit of minutes it
+depends on the speed of the machine, and no second run has exactly the same rates. The warm-up is always counted in
+updates.
 
 With peak = (D · warmup)^−½, `inverse_sqrt` is the paper's D^−½ · min(step^−½, step · warmup^−1.5), also known as the
 Noam schedule.
@@ -16,7 +16,7 @@ import math
 
 from regard.recipe.train import TrainConfig
 
-FIRST_EVALUATION = 100  # where the recipe does not set eval_every
+FIRST_EVALUATION = 100  # if the recipe does not set eval_every
 
 
 def warm(step: int, warmup: int) -> float:
@@ -28,7 +28,7 @@ def inverse_sqrt(step: int, warmup: int) -> float:
 
 
 def cosine(place: float, warmup: int, steps: int) -> float:
-    """Down to zero along half a cosine, from the warm-up on."""
+    """Cosine decay to zero, after the warm-up."""
     done = min(1.0, max(0.0, (place - warmup) / max(1, steps - warmup)))
     return 0.5 * (1 + math.cos(math.pi * done))
 
@@ -39,12 +39,12 @@ def stable_decay(place: float, decay: int, steps: int) -> float:
 
 
 def linear(place: float, warmup: int, steps: int) -> float:
-    """Linear decay to zero, from the warm-up on."""
+    """Linear decay to zero, after the warm-up."""
     return stable_decay(place, max(1, steps - warmup), steps)
 
 
 def schedule_position(step: int, seconds: float, flops: float, config: TrainConfig) -> float:
-    """Where an update is on a schedule of `config.steps`, after so many seconds and operations of training.
+    """Returns the position of an update on a schedule of `config.steps`, after this much time and this many operations.
 
     >>> config = TrainConfig(steps=1000, minutes=10, schedule_by="budget")
     >>> [schedule_position(step=100, seconds=s, flops=0, config=config) for s in (6, 300, 700)]
@@ -58,12 +58,12 @@ def schedule_position(step: int, seconds: float, flops: float, config: TrainConf
 
 
 def sampling_probability(step: int, config: TrainConfig) -> float:
-    """That the decoder reads a word of its own (scheduled sampling, `regularize.py`): grows linearly over the run."""
+    """Returns the probability of scheduled sampling (`regularize.py`), which grows linearly over the run."""
     return config.sampling_rate * min(1.0, step / config.steps)
 
 
 def learning_rate(step: int, config: TrainConfig, place: float | None = None) -> float:
-    """The learning rate of an update; its place on the schedule is its number unless another is given."""
+    """Returns the learning rate of an update; its position on the schedule is its number unless `place` is given."""
     place = step if place is None else place
     warmed = warm(step, config.warmup)
     shape = {
@@ -77,8 +77,8 @@ def learning_rate(step: int, config: TrainConfig, place: float | None = None) ->
 
 
 def eval_interval(config: TrainConfig) -> int:
-    """Updates between evaluations. Where the recipe does not say: a twentieth of the run, from 250 to 2,000, and a
-    quarter of a run too short for that.
+    """Returns the number of updates between evaluations. The default is a twentieth of the run, from 250 to 2,000, and
+    a quarter of a run too short for that.
 
     >>> [eval_interval(TrainConfig(steps=steps)) for steps in (3, 200, 2000, 10_000, 100_000)]
     [1, 50, 250, 500, 2000]
@@ -93,5 +93,5 @@ def is_regular_evaluation(step: int, config: TrainConfig) -> bool:
 
 
 def is_evaluation(step: int, config: TrainConfig) -> bool:
-    """Where the recipe does not set eval_every, there is an early evaluation beside the regular ones."""
+    """Whether to evaluate: regularly and, if the recipe does not set eval_every, once early."""
     return is_regular_evaluation(step, config) or (config.eval_every is None and step == FIRST_EVALUATION)

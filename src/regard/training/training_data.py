@@ -35,7 +35,7 @@ from regard.training.log import progress_bar
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The text of a run as training and evaluation need it."""
+    """The prepared text of a run, for training and evaluation."""
 
     batches: Batches | RowBatches
     dev: HeldOut | None
@@ -47,12 +47,12 @@ class TrainingData:
     written: dict[str, str] | None = None  # the pieces of the targets by tag, for the card, if all corpora have tags
 
     def largest(self) -> Batch:
-        """The batch of an epoch that takes the most memory."""
+        """Returns the batch of an epoch that takes the most memory."""
         return padded(self.batches.largest(), self.guide)
 
 
 def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
-    """The vocabulary of the training pairs, from the cache or learnt now."""
+    """Reads the vocabulary of the training pairs from the cache, or learns it."""
     count = 0
     with progress_bar(console, "reading pairs") as show:
 
@@ -96,8 +96,8 @@ def read_training_data(
 
 
 def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> dict[str, str] | None:
-    """Which pieces stand in the targets after each tag, if tags tell what to write: all corpora have one, and not all
-    the same."""
+    """Returns the pieces of the targets for each tag, if tags select the output: all corpora have one, and not all the
+    same."""
     if None in tags or len(set(tags)) < 2 or not isinstance(corpus, Mixture):
         return None
     counts: dict[str, NDArray[np.int64]] = {}
@@ -110,7 +110,7 @@ def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> di
 def learn_known_words(
     data: DataConfig, splits: Splits, dev: HeldOut | None, pairs: int, known: KnownWords | None = None
 ) -> KnownWords:
-    """The words of at most SAMPLE training pairs, learnt or from the cache; `known` words are put there if given."""
+    """Learns the words of at most SAMPLE training pairs, or reads them from the cache; `known`, if given, is stored."""
     language = (sample_language(dev.sources) if dev else None) or "en"
 
     def learn() -> KnownWords:
@@ -128,8 +128,8 @@ def make_batches(
     console: Console,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Batches | RowBatches:
-    """Batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded again; of
-    weighted corpora every epoch is another mixture."""
+    """Makes batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded again;
+    with weighted corpora every epoch is another mixture."""
     seed, weights = config.seed, [corpus.weight for corpus in train]
     epochs_differ = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
     in_background = BackgroundEncoder(train, tokenizer, data, seed)

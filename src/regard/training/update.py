@@ -11,8 +11,8 @@ that exist, as by backward, so micro-batches and the optimizer stay outside the 
 A batch that does not fit into memory is split into parts. Losses are sums, so the gradients of two halves add up to the
 batch's own. Splitting costs time and changes nothing but the random numbers (dropout draws other masks) and, in a
 mixture of experts, the balance loss, which is per part. A pass that fails leaves some of its gradients behind, so the
-whole update is started again. The size of a part is kept with the run's progress: a resumed run splits as before. A
-process that Linux kills for lack of memory cannot be helped here.
+whole update is started again. The size of a part is kept with the run's progress: a resumed run splits as before. This
+does not help a process that Linux kills for lack of memory.
 
 Nothing here waits for a GPU: losses and norms are returned as tensors.
 """
@@ -93,7 +93,7 @@ class BatchLoss:
 
 
 class CudaGraphPass:
-    """`work(batch, scale)`, which calls backward and returns a loss, recorded."""
+    """A CUDA graph of `work(batch, scale)`, which calls backward and returns a loss."""
 
     def __init__(self, work: Callable[[Batch, Tensor], Tensor], batch: Batch, parameters: Sequence[Tensor]) -> None:
         self.batch = batch.clone()
@@ -141,7 +141,7 @@ class Update:
         return loss, self.apply()
 
     def accumulate_gradients(self, batches: Sequence[Batch], scale: float | Tensor) -> Tensor:
-        """Add the gradients of `scale` × the batches' loss, which is returned; batches that do not fit into memory are
+        """Adds the gradients of `scale` × the batches' loss, which is returned; batches that do not fit into memory are
         split."""
         if self.group.size > 1:
             return accumulate_distributed(lambda batch: self.learn(batch, scale), batches, self.objective)
@@ -150,7 +150,7 @@ class Update:
         )
 
     def apply(self) -> Tensor:
-        """Clip the gradients, step the optimizer and zero them; returns their norm before clipping."""
+        """Clips the gradients, steps the optimizer and zeroes them; returns their norm before clipping."""
         limit = self.loss.config.clip
         norm = full_tensor(torch.nn.utils.clip_grad_norm_(self.parameters, limit if limit > 0 else float("inf")))
         self.optimizer.step()
@@ -179,7 +179,7 @@ class Update:
         return loss.detach()
 
     def compilation(self) -> AbstractContextManager[Any]:
-        """Without `train.compile`, layers marked for compilation run as they are, here and nowhere else."""
+        """Returns a context that, without `train.compile`, runs layers marked for compilation uncompiled."""
         return nullcontext() if self.loss.config.compile else torch.compiler.set_stance("force_eager")
 
 
@@ -187,12 +187,12 @@ class Update:
 
 
 def positions(batch: Batch) -> int:
-    """What the memory of a batch roughly grows with: positions of both sides, padding included."""
+    """Returns the positions of both sides, padding included, to which the memory of a batch is roughly proportional."""
     return batch.src.numel() + batch.tgt_in.numel()
 
 
 def split_batch(batch: Batch, most: int | None) -> list[Batch]:
-    """The rows halved until each part has at most `most` positions (None: any number) or is a single row."""
+    """Halves the rows until each part has at most `most` positions (None: any number) or is a single row."""
     if most is None or positions(batch) <= most or len(batch) == 1:
         return [batch]
     half = (len(batch) + 1) // 2
@@ -202,7 +202,7 @@ def split_batch(batch: Batch, most: int | None) -> list[Batch]:
 def accumulate_within_memory(
     learn: Callable[[Batch], Tensor], batches: Sequence[Batch], zero_grad: Callable[[], None], progress: Progress
 ) -> Tensor:
-    """The sum of `learn`, which adds to gradients, over all batches, split where memory requires it."""
+    """Returns the sum of `learn`, which accumulates gradients, over all batches, split where memory requires it."""
     restore_random = save_random_state(batches[0].src.device)
     while True:
         failed, losses = None, []

@@ -1,4 +1,4 @@
-"""Is a run's last checkpoint what training leads to? The steps since the checkpoint before it are trained once more.
+"""Verifies that a run's last checkpoint is reproducible: repeats the steps since the previous checkpoint.
 
 They are repeated in a temporary folder from the weights, moments, random state and position of the previous checkpoint,
 and must give the same result: on a CPU to the last bit, with as many threads as then. On a GPU the order of some sums
@@ -27,7 +27,7 @@ from regard.training.job import restore
 from regard.training.log import RunLog, read_rows
 from regard.training.loop import train_loop
 
-NOT_COMPARED = ("seconds",)  # of the progress: it depends on the machine
+NOT_COMPARED = ("seconds",)  # fields of the progress that depend on the machine
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Verdict:
 
 
 class StopAt(StopRequest):
-    """Asks the loop to save and leave after a given step."""
+    """A stop request that makes the loop save and stop after a given step."""
 
     def __init__(self, progress: Progress, step: int) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
 def replay(
     folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
 ) -> Checkpoint:
-    """Repeat the steps in the folder `place`, with the recipe of the last checkpoint; returns the new checkpoint."""
+    """Repeats the steps in the folder `place`, with the recipe of the last checkpoint; returns the new checkpoint."""
     recipe = recipe_from_toml(last.recipe)
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
     job = restore(recipe, folder, before, splits, Console(quiet=True))
@@ -134,7 +134,7 @@ def read_trajectories(metrics: Path) -> dict[int, str]:
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """With another number of threads sums are rounded differently."""
+    """Sets torch's number of threads, on which the rounding of sums depends; restored afterwards."""
     now = torch.get_num_threads()
     torch.set_num_threads(count or now)
     try:

@@ -1,4 +1,4 @@
-"""What else a translation could say at a place: the most probable next tokens, and how the sentence goes on from each.
+"""Alternatives at a place in a translation: the most probable next tokens, and the best continuation after each.
 
     P(w | y<t, x) over the tokens w that continue the prefix y<t
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One way to go on."""
+    """One possible continuation."""
 
-    word: str  # that the token is part of, as the sentence goes on; empty where it ends here
+    word: str  # the word that the token is part of; empty if the sentence ends here
     token: str  # its vocabulary entry
     probability: float  # among the tokens that continue the prefix
-    text: str  # the best translation that goes on so
+    text: str  # the best translation with this continuation
 
 
 def alternatives(
     pipeline: Pipeline, model: Model, unit: Unit, position: int | None = None, count: int = 5
 ) -> list[Alternative]:
-    """The most probable first: after the unit's start, or before a word of its own translation."""
+    """Returns the most probable continuations of the unit's start, or before a word of its translation, best first."""
     if not isinstance(count, int) or count < 1:
         raise InputError(f"count must be a whole number from 1 on, but is {count}")
     if position is not None:
@@ -63,7 +63,7 @@ def alternatives(
 
 
 def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.float64]:
-    """(V,) of each token after the unit's start; 0 for what may not come next."""
+    """Returns the probability of each token after the unit's start, (V,); 0 for tokens that may not come next."""
     from regard.search.forced_decoding import next_log_probs
 
     log_probs = next_log_probs(model, unit.ids, unit.start.ids)
@@ -80,7 +80,7 @@ def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.f
 
 
 def _before_word(pipeline: Pipeline, unit: Unit, position: int) -> ForcedStart:
-    """The model's own translation up to a word."""
+    """Returns the model's own translation up to a word, as a forced start."""
     (result,) = pipeline.results([unit])
     ids = result.candidates[0].ids
     words = word_spans(pipeline.bundle.tokenizer.decode(ids))
@@ -93,7 +93,7 @@ def _before_word(pipeline: Pipeline, unit: Unit, position: int) -> ForcedStart:
 
 
 def _word_at(pipeline: Pipeline, unit: Unit, ids: tuple[int, ...]) -> str:
-    """The word of a translation that its first free token belongs to."""
+    """Returns the word of a translation that its first free token belongs to."""
     tokenizer = pipeline.bundle.tokenizer
     answer, (_, end) = tokenizer.decode(ids), tokenizer.target_pieces(ids)[len(unit.start.ids)]
     return fill(next((answer[a:b] for a, b in word_spans(answer) if end <= b), ""), unit.prepared.slots.target)

@@ -1,4 +1,4 @@
-"""A text put together again from the translations of its units: what stood between them is as it was.
+"""Assembles a text from the translations of its units; the text between them is unchanged.
 
 Units of one sentence make one `SentenceTranslation`. Spans of units become spans of the text.
 """
@@ -26,13 +26,13 @@ Part = tuple[Unit, UnitResult]
 
 
 class TextAssembly:
-    """The translation of a text as its units come in, in order."""
+    """The translation of a text, built from its units as they are added in order."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.sentences: list[SentenceTranslation] = []  # those that are whole and that another one follows
+        self.sentences: list[SentenceTranslation] = []  # complete ones that are followed by another sentence
         self._written = _Written(text)
-        self._parts: list[Part] = []  # of the sentence that is being read
+        self._parts: list[Part] = []  # of the current sentence
 
     def add(self, part: Part) -> None:
         if self._parts and self._parts[0][0].sentence != part[0].sentence:
@@ -44,7 +44,7 @@ class TextAssembly:
         self._parts = []
 
     def finished(self, nbest: int = 1) -> Translation:
-        """The translation; all units must have come in."""
+        """Returns the translation; all units must have been added."""
         if self._parts:
             self._end_sentence()
         sentences, whole = tuple(self.sentences), self._written.finished()
@@ -55,7 +55,7 @@ class TextAssembly:
 
 
 def assembled(text: str, parts: Iterable[Part], nbest: int = 1) -> Translation:
-    """The translation of a text from all its units, in order."""
+    """Returns the translation of a text from all its units, in order."""
     whole = TextAssembly(text)
     for part in parts:
         whole.add(part)
@@ -63,16 +63,16 @@ def assembled(text: str, parts: Iterable[Part], nbest: int = 1) -> Translation:
 
 
 class _Written:
-    """The translated text as it grows."""
+    """The translated text written so far."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.parts: list[str] = []
         self.length = 0
-        self.read = 0  # characters of the source that are done
+        self.read = 0  # characters of the source processed so far
 
     def add(self, span: Span, text: str, new: bool = True) -> int:
-        """Write what stands before the span, then the text, of a new sentence or not; return where it begins."""
+        """Writes the source before the span, then `text`, of a new sentence or not; returns where `text` begins."""
         gap = self.source[self.read : span[0]]
         if new and not gap and self.parts and text and _touch(self.parts[-1][-1:], text[0]):
             gap = " "
@@ -82,7 +82,7 @@ class _Written:
         return self.length - len(text)
 
     def since(self, start: int) -> str:
-        """The text from a character on; it reads only the last parts."""
+        """Returns the text from a character on, reading only the last parts."""
         found, missing = [], self.length - start
         for part in reversed(self.parts):
             if missing <= 0:
@@ -96,7 +96,7 @@ class _Written:
 
 
 def _touch(left: str, right: str) -> bool:
-    """Whether two sentences that stand without a space in the source need one here: not in Chinese or Japanese."""
+    """Whether two sentences without a space between them in the source need one here: not in Chinese or Japanese."""
     return bool(left) and not left.isspace() and right.isalnum() and not (_wide(left) or _wide(right))
 
 
@@ -149,7 +149,7 @@ def _moved_span(one: ProtectedSpan, source: int, target: int) -> ProtectedSpan:
 
 
 def _candidates(text: str, whole: str, sentences: Sequence[SentenceTranslation], nbest: int) -> tuple[Candidate, ...]:
-    """Of one sentence its own, with what surrounds it; of several the best combinations."""
+    """Returns the candidates of one sentence with its surroundings, or the best combinations of several."""
     lists = [sentence.candidates for sentence in sentences if sentence.candidates]
     if not lists:
         return ()
@@ -183,23 +183,23 @@ def _sum(parts: Sequence[Candidate], text: str) -> Candidate:
 
 
 def _of_parts(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
-    """Of a sentence that was read in parts, the best of each together."""
+    """Combines the best candidates of the parts of a sentence that was translated in parts."""
     best = [candidates[0] for candidates in lists if candidates]
     return (_sum(best, " ".join(one.text for one in best)),) if best else ()
 
 
 def _best_choices(scores: Sequence[Sequence[float]], most: int) -> list[dict[int, int]]:
-    """The choices of one item from each list with the largest sums, best first; each says where it is not the first.
+    """Returns the choices of one item per list with the largest sums, best first, as {list: item} where not the first.
 
     >>> _best_choices([[-1.0, -5.0], [-1.0, -2.0]], 3)
     [{}, {1: 1}, {0: 1}]
     """
-    waiting: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())]  # what it costs, its differences by place
+    waiting: list[tuple[float, tuple[tuple[int, int], ...]]] = [(0.0, ())]  # cost, (list, item) pairs
     found: list[dict[int, int]] = []
     while waiting and len(found) < most:
         cost, changes = heapq.heappop(waiting)
         found.append(dict(changes))
-        last = changes[-1][0] if changes else 0  # earlier places are final, so that each choice is made once
+        last = changes[-1][0] if changes else 0  # earlier lists are final, so that each choice is made once
         for place in range(last, len(scores)):
             i = dict(changes).get(place, 0)
             if i + 1 < len(scores[place]):

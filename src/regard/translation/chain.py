@@ -1,16 +1,16 @@
-"""Translators one after another: from French to German by way of English.
+"""Chains of translators: from French to German by way of English.
 
     French text ─ first ─▶ English sentences ─ second, each by itself ─▶ German sentences ─▶ German text
 
-The sentences are those of the first step. What is said of a sentence is said of both steps:
+The sentences are those of the first step. The properties of a sentence combine both steps:
 
     spans, alignment   from the source to the target; a link goes through the words between them
     confidence         the product of both; it is not calibrated
     reasons            those of both, each with its step
-    protected          what became of it in the end
+    protected          the status of each span after the last step
 
-A chain of no translators gives every text back as it is. A chain has no attention of its own: an explanation is of one
-step.
+A chain of no translators returns every text unchanged. A chain has no attention of its own: only a single step can be
+explained.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from regard.translation.translation import (
 )
 from regard.translation.translator import TextTranslator
 
-# Options of `translate` that only one model has.
+# Options of `translate` that a chain does not support.
 OF_ONE_MODEL = ("nbest", "steer", "rules", "unknown", "tag", "prefix")
 DEFAULTS = TranslateOptions()
 
 
 class TextChain(TextTranslation):
-    """Translates and nothing else; `regard.load("fr-de", through="en")` makes one."""
+    """A chain that only translates; `regard.load("fr-de", through="en")` makes one."""
 
     def __init__(self, steps: Sequence[TextTranslator]) -> None:
         self.steps = tuple(steps)
@@ -58,7 +58,7 @@ class TextChain(TextTranslation):
 
     @property
     def folders(self) -> list[Path]:
-        """Where the models are, in the order of the steps."""
+        """The folders of the models, in the order of the steps."""
         return [folder for step in self.steps for folder in step.folders]
 
     @property
@@ -66,12 +66,12 @@ class TextChain(TextTranslation):
         return " → ".join(step.engine_name for step in self.steps) or "none"
 
     def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
-        """ISO codes of source and target, None where they are not known; a chain has no tag."""
+        """ISO codes of source and target, None if unknown; a chain has no tag."""
         return (self.steps[0].languages()[0], self.steps[-1].languages()[1]) if self.steps else (None, None)
 
     def job(self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any) -> ChainJob:
-        """The work of a call of `translate`, for a caller that runs it in parts. Options of one model are refused:
-        nbest, prefix, tag, steer, rules and unknown. A glossary's terms pass the first step as they stand in the list,
+        """Returns the work of a call of `translate`, for a caller that runs it in parts. Raises InputError for options
+        of a single model: nbest, prefix, tag, steer, rules and unknown. Glossary terms pass the first step unchanged,
         and the last one translates them."""
         lines = checked_texts(texts, "translate")
         options = TranslateOptions.of(options, changes)
@@ -88,23 +88,23 @@ class TextChain(TextTranslation):
                     parameter=name,
                 )
 
-    def refuse(self, what: str) -> NoReturn:
-        """Raise for what only one model can do."""
+    def raise_unsupported(self, what: str) -> NoReturn:
+        """Raises InputError for a method that only a single model supports."""
         names = [str(step.folders[0].name) for step in self.steps if step.folders]
         steps = f"that of one of its steps: {', '.join(names)}" if names else "a model"
-        raise InputError(f"{what} is of one model, but this is a chain of {len(self.steps)}; take {steps}")
+        raise InputError(f"{what} needs a single model, but this is a chain of {len(self.steps)}; use {steps}")
 
     def explain(self, *texts: object, **options: object) -> NoReturn:
-        self.refuse("an explanation")
+        self.raise_unsupported("an explanation")
 
     def align(self, *texts: object, **options: object) -> NoReturn:
-        self.refuse("an alignment of given texts")
+        self.raise_unsupported("an alignment of given texts")
 
     def score(self, *texts: object, **options: object) -> NoReturn:
-        self.refuse("a score")
+        self.raise_unsupported("a score")
 
     def alternatives(self, *texts: object, **options: object) -> NoReturn:
-        self.refuse("a list of alternatives")
+        self.raise_unsupported("a list of alternatives")
 
 
 class ChainJob(NamedTuple):
@@ -128,7 +128,7 @@ class ChainJob(NamedTuple):
 
 
 def _at_step(options: TranslateOptions, number: int, steps: int) -> TranslateOptions:
-    """The options of a step: one before the last leaves terms to it, and one after the first reads sentences."""
+    """Returns a step's options: glossary terms are left to the last, and all but the first read sentences."""
     if number < steps - 1:
         terms = options.glossary.terms if options.glossary else ()
         kept = Glossary(GlossaryTerm(term.source, (), "keep") for term in terms)
@@ -145,7 +145,7 @@ def _name(step: TextTranslator) -> str:
 
 
 def joined(first: Translation, after: Sequence[Translation], names: Sequence[str], name_first: bool) -> Translation:
-    """The translation of a text from a translation of it and a translation of each sentence of that."""
+    """Combines a translation of a text with the translations of its sentences into one translation of the text."""
     parts: list[str] = []
     length = read = 0
     sentences = []
@@ -165,7 +165,7 @@ def joined(first: Translation, after: Sequence[Translation], names: Sequence[str
 
 
 def _sentence(first: SentenceTranslation, second: Translation, start: int, name: str) -> SentenceTranslation:
-    """One sentence of both; `start` is where it begins in the new text."""
+    """Combines both steps of one sentence; `start` is where it begins in the new text."""
     middle = first.target_span[0]
     protected = tuple(_followed(one, second, middle, start) for one in first.protected)
     lost = [one for one, before in zip(protected, first.protected, strict=True) if one.target is None and before.target]
@@ -196,13 +196,13 @@ def _named(reasons: Iterable[Reason], step: str) -> tuple[Reason, ...]:
 
 
 def _mean(translation: Translation) -> float | None:
-    """The confidence in a text of sentences, by their lengths."""
+    """Returns the mean confidence of a text's sentences, weighted by their lengths."""
     judged = [(s.confidence, len(s.source)) for s in translation.sentences if s.confidence is not None]
     return sum(c * n for c, n in judged) / max(1, sum(n for _, n in judged)) if judged else None
 
 
 def _through(first: SentenceTranslation, second: Translation, middle: int, start: int) -> tuple[WordLink, ...] | None:
-    """Links from the source to the target, by words between that overlap."""
+    """Links the source to the target through overlapping words of the intermediate text."""
     if first.alignment is None or any(s.alignment is None for s in second.sentences):
         return None
     after = sorted(link for s in second.sentences for link in s.alignment or ())
@@ -221,7 +221,7 @@ def _through(first: SentenceTranslation, second: Translation, middle: int, start
 
 
 def _followed(one: ProtectedSpan, second: Translation, middle: int, start: int) -> ProtectedSpan:
-    """What became of a protected span in the second step, which may have protected it, a part of it, or more."""
+    """Returns a protected span after the second step, which may have protected it, a part of it, or more."""
     if one.target is None:
         return one
     span = _moved(one.target, -middle)

@@ -1,10 +1,10 @@
-"""How good a translation probably is: its chrF, predicted from what the search leaves behind.
+"""Confidence estimation: the chrF of a translation, predicted from the output of the search.
 
     confidence = σ(bias + Σ weight · feature)        fitted to sentence chrF, from 0 to 1, by logistic regression
 
 The features are cheap: log-probabilities of the tokens, lengths, and how much of the source was attended to. The
-constants belong to a model and are stored in its card (`bundle/card.py`). A chrF of 0.7 does not say that 70% of
-a sentence is right: it is the mean over sentences with the same features, which is what `calibration_error` checks.
+weights belong to a model and are stored in its card (`bundle/card.py`). A confidence of 0.7 does not mean that 70% of a
+sentence is right: it is the mean chrF of sentences with the same features, which `calibration_error` checks.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from regard.bundle.card import Calibration
 
 Floats = NDArray[np.float64]
 
-STEADY = 10  # characters added to both lengths of a ratio, so that short sentences do not vary more than long ones
-IMPOSSIBLE = -50.0  # log-probability of a token; what is lower, or no number, counts as this
-SMALL = 0.05  # nats a token; differences below it say nothing
-SURE = -0.4  # mean log-probability of a token from which on a sum tells enough: no reason to doubt depends on the rest
-USUAL_SPREAD = 0.15  # by how much `spread` is above `surprise` in sentences with such a mean, of any model of the box
-NARROWEST = 0.05  # spread of the length ratio
-PENALTY = 1.0  # L2, on weights of features of standard deviation 1
+LENGTH_SMOOTHING = 10  # characters added to both lengths of a ratio, which reduces its variance for short sentences
+MIN_LOG_PROB = -50.0  # lower bound of a token's log-probability; also replaces NaN
+SMALL = 0.05  # nats per token; smaller differences are not significant
+SURE_MEAN_LOG_PROB = -0.4  # mean log-probability per token above which the sum suffices: no check needs single tokens
+USUAL_SPREAD = 0.15  # usual `spread` − `surprise` of sentences with such a mean, for all bundled models
+MIN_RATIO_SPREAD = 0.05  # minimal spread of the length ratio
+PENALTY = 1.0  # L2, on weights of standardized features
 BINS = 10  # of the calibration error
 
 
 class LogProbSum(NamedTuple):
-    """What is known where a search told the log-probability of the whole alone. To know those of its tokens takes a
-    second pass, a quarter of the time of a short sentence."""
+    """The sum of the log-probabilities, if the search returned only that. Those of the tokens need a second pass, which
+    takes a quarter of the time of a short sentence."""
 
     total: float
     tokens: int  # EOS counted
@@ -45,21 +45,21 @@ class LogProbSum(NamedTuple):
 
     @property
     def sure(self) -> bool:
-        """Whether the log-probabilities of the tokens need not be known."""
-        return self.mean >= SURE
+        """Whether the log-probabilities of single tokens are not needed."""
+        return self.mean >= SURE_MEAN_LOG_PROB
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One translated sentence, and what the search, or a forced pass of the model over it, gave."""
+    """One translated sentence with the output of its search, or of a forced pass of the model over it."""
 
-    source: str  # as it was given
-    target: str  # as it comes out
+    source: str  # as given
+    target: str  # final text
     log_probs: Sequence[float] | Floats | LogProbSum  # (T,) of the target's tokens, EOS last, or only their sum
     source_tokens: int  # without EOS
     attention: WordAttention | None = None
-    languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, where known
-    bare: str | None = None  # the source without names, numbers and all that must survive; None: not known
+    languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, None if unknown
+    bare: str | None = None  # the source without protected spans such as names and numbers; None if unknown
 
 
 def features(seen: Observation) -> dict[str, float]:
@@ -73,31 +73,31 @@ def features(seen: Observation) -> dict[str, float]:
         "surprise": surprise,
         "spread": spread,
         "length": math.log(seen.source_tokens + 1),
-        "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words are cut into many
+        "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words have many
         "ratio": abs(log_ratio(seen)),
         "covered": covered(seen.attention),
     }
 
 
 def _surprise(given: Sequence[float] | Floats | LogProbSum) -> tuple[float, float]:
-    """The mean and the standard deviation of the log-probabilities of tokens. As logarithms: 0.1 nats a token more say
-    much of a probable sentence and little of an improbable one."""
+    """Returns the logarithms of the mean and of the standard deviation of the tokens' negative log-probabilities: 0.1
+    nats per token more matter much for a probable sentence and little for an improbable one."""
     if isinstance(given, LogProbSum):
-        mean = math.log(SMALL - min(0.0, max(IMPOSSIBLE, given.mean)))
+        mean = math.log(SMALL - min(0.0, max(MIN_LOG_PROB, given.mean)))
         return mean, mean + USUAL_SPREAD
-    log_probs = np.fmin(np.fmax(np.asarray(given, dtype=np.float64), IMPOSSIBLE), 0.0)  # NaN is IMPOSSIBLE too
+    log_probs = np.fmin(np.fmax(np.asarray(given, dtype=np.float64), MIN_LOG_PROB), 0.0)  # NaN is MIN_LOG_PROB too
     if not len(log_probs):
         return 0.0, 0.0
     return math.log(SMALL - float(log_probs.mean())), math.log(SMALL + float(log_probs.std()))
 
 
 def log_ratio(seen: Observation) -> float:
-    """The logarithm of the target's length in characters over the source's."""
-    return math.log((len(seen.target) + STEADY) / (len(seen.source) + STEADY))
+    """Returns the logarithm of the target's length in characters divided by the source's."""
+    return math.log((len(seen.target) + LENGTH_SMOOTHING) / (len(seen.source) + LENGTH_SMOOTHING))
 
 
 def coverage(attention: WordAttention) -> Floats:
-    """(V,) the weight that each source word got from all target words."""
+    """Returns the weight that each source word received from all target words, (V,)."""
     with np.errstate(invalid="ignore"):
         found: Floats = attention.weights.sum(axis=0)
     if not np.isfinite(found).all():  # a target word without a subword has a row of NaN
@@ -106,14 +106,14 @@ def coverage(attention: WordAttention) -> Floats:
 
 
 def covered(attention: WordAttention | None) -> float:
-    """The mean over source words, each counted up to 1; 1 where there is no attention."""
+    """Returns the mean coverage of the source words, each counted up to 1; 1 without attention."""
     if attention is None or not attention.source_words or not attention.target_words:
         return 1.0
     return float(np.minimum(coverage(attention), 1.0).mean())
 
 
 def predicted_quality(values: Mapping[str, float], calibration: Calibration) -> float:
-    """From 0 to 1. A weight for a feature that this version does not know is left out."""
+    """Returns the predicted chrF, from 0 to 1. Weights of features unknown to this version are ignored."""
     total = calibration.bias
     total += sum(weight * values.get(name, 0.0) for name, weight in calibration.weights.items())
     return 0.5 * (1 + math.tanh(total / 2))  # σ, without overflow
@@ -122,7 +122,7 @@ def predicted_quality(values: Mapping[str, float], calibration: Calibration) -> 
 def fit_calibration(
     sets: Sequence[tuple[Sequence[Observation], Sequence[float]]], on: str, unwritten: float = 0.0
 ) -> Calibration:
-    """From sets of observations and their chrF, from 0 to 1. Every set has the same weight, however large it is."""
+    """Fits a calibration to sets of observations and their chrF, from 0 to 1. All sets have the same weight."""
     values = [[features(seen) for seen in observations] for observations, _ in sets]
     names = list(values[0][0])
     x = np.array([[row[name] for name in names] for rows in values for row in rows])  # (N, F)
@@ -137,16 +137,14 @@ def fit_calibration(
         {name: float(weight) for name, weight in zip(names, weights, strict=True)},
         float(bias - weights @ middle),
         usual,
-        max(
-            NARROWEST, float(1.4826 * np.median(np.abs(ratios - usual)))
-        ),  # a normal distribution's σ; outliers do not move it
+        max(MIN_RATIO_SPREAD, float(1.4826 * np.median(np.abs(ratios - usual)))),  # robust estimate of σ
         unwritten,
         on,
     )
 
 
 def logistic_fit(x: Floats, y: Floats, share: Floats) -> Floats:
-    """(1 + F,) bias and weights of σ(b + w·x) ≈ y by Newton's method: x (N, F), y (N,) from 0 to 1, share (N,)."""
+    """Fits σ(b + w·x) ≈ y by Newton's method; returns (1 + F,): x (N, F), y (N,) from 0 to 1, share (N,)."""
     rows = np.column_stack([np.ones(len(x)), x])
     penalty = PENALTY * np.diag([0.0, *np.ones(x.shape[1])])
     found = np.zeros(rows.shape[1])
@@ -163,7 +161,7 @@ def logistic_fit(x: Floats, y: Floats, share: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Bin:
-    """Sentences of nearly the same confidence."""
+    """A bin of sentences with similar confidence."""
 
     count: int
     confidence: float  # mean
@@ -171,7 +169,7 @@ class Bin:
 
 
 def bins(confidence: Sequence[float] | Floats, quality: Sequence[float] | Floats, count: int = BINS) -> list[Bin]:
-    """Ten bins of equal width by default; empty ones are left out.
+    """Groups sentences into bins of equal width, ten by default; empty ones are left out.
 
     >>> bins([0.11, 0.19, 0.95], [0.1, 0.3, 0.9])
     [Bin(count=2, confidence=0.15, quality=0.2), Bin(count=1, confidence=0.95, quality=0.9)]
@@ -183,7 +181,7 @@ def bins(confidence: Sequence[float] | Floats, quality: Sequence[float] | Floats
 
 
 def calibration_error(found: Sequence[Bin]) -> float:
-    """The expected calibration error: |mean confidence − mean chrF| of each bin, weighted by its sentences.
+    """Returns the expected calibration error: |mean confidence − mean chrF| of each bin, weighted by its size.
 
     >>> round(calibration_error([Bin(3, 0.15, 0.2), Bin(1, 0.95, 0.9)]), 3)
     0.05

@@ -1,15 +1,15 @@
-"""The guard: for every translated sentence a confidence and, where there is one, the reason to doubt it.
+"""The guard: computes a confidence for every translated sentence, and reasons to doubt it, if any.
 
     language     the source is not in the language that the model reads
     loop         the translation repeats what the source does not
-    short, long  far too short or too long for its source, by what is usual for the model
+    short, long  far too short or too long for its source, compared with the model's usual length ratio
     uncovered    source words that no target word attended to
     copied       the translation is the source, or in the source's language
-    improbable   the model itself finds its translation, or the place where it ends, improbable
+    improbable   the model gives its translation, or the end of it, a low probability
 
 A sentence with a reason is searched again with other options (`retry_options`), and the better result is taken
 (`is_better`). There is no reference: only the texts and the output of the search are known (`confidence.py`), so a
-fluent and probable error passes. `benchmarks/guard.py` measures what it finds and how often it is wrong.
+fluent and probable error passes. `benchmarks/guard.py` measures its recall and false alarms.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from regard.translation.confidence import LogProbSum, Observation, coverage, fea
 from regard.translation.repetition import loop, words_of
 from regard.translation.translation import Reason
 
-MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # the most confidence in a translation from another language, or in a copy
+MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where doubt begins. Chosen on dev sentences of Tatoeba and FLORES, translated by the model en-fr-classic, against
-    the same spoilt on purpose; `benchmarks/guard.py` reports on other text."""
+    """Thresholds for marking a translation as doubtful. Chosen on dev sentences of Tatoeba and FLORES, translated by
+    en-fr-classic, against artificially corrupted ones; `benchmarks/guard.py` reports on other text."""
 
     short: float = 4.0  # standard deviations of the length ratio below the model's usual one
-    long: float = 5.0  # above it; good translations of short sentences are more often long than short
-    foreign: float = 10.0  # nats by which another language is more probable, where it is not without its names
-    seldom: float = 0.05  # attention that a source word got from all target words together: nothing looked at it
-    uncovered: float = 0.5  # share of the source's long words
-    fewest_uncovered: int = 2  # words
-    content: int = 4  # letters of a word that should be translated; shorter ones are often grammar
-    copied: float = 0.8  # share of the target's words that stand in the source
+    long: float = 5.0  # above it; good translations of short sentences tend to be long rather than short
+    foreign: float = 10.0  # nats by which another language is more probable, if it is not without protected spans
+    seldom: float = 0.05  # total attention from all target words, below which a source word is uncovered
+    uncovered: float = 0.5  # share of the source's content words
+    fewest_uncovered: int = 2  # minimal number of words
+    content: int = 4  # minimal letters of a content word; shorter words are often function words
+    copied: float = 0.8  # share of the target's words that are in the source
     fewest_copied: int = 3  # words that are neither names nor numbers
     confidence: float = 0.3  # predicted chrF; the wrong sentence in the right language has about 0.2
-    mean: float = -1.6  # log-probability of a token, over the sentence, for a model whose confidence is not calibrated
+    mean: float = -1.6  # mean log-probability per token, for a model without calibration
     end: float = -2.5  # log-probability of the end of the sentence: cut off, or unable to stop
 
 
@@ -60,7 +60,7 @@ class Judgement(NamedTuple):
 
 
 def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRESHOLDS) -> Judgement:
-    """The confidence in one translation, and the reasons to doubt it."""
+    """Returns the confidence in one translation, and the reasons to doubt it."""
     confidence = predicted_quality(features(seen), calibration)
     checks = (_language, _loop, _length, _uncovered, _copied)
     found = [check(seen, calibration, limits) for check in checks]
@@ -77,7 +77,7 @@ def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -
     if wanted is None or found is None:
         return None
     if seen.bare is not None and found[1] < limits.foreign and foreign_language(seen.bare, wanted) is None:
-        return None  # it is only a name that is foreign: "Mrs Merkel is here."
+        return None  # only a name is foreign: "Mrs Merkel is here."
     text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
     return Reason("language", text)
 
@@ -86,7 +86,7 @@ def _loop(seen: Observation, calibration: Calibration, limits: Thresholds) -> Re
     found = loop(seen.source, seen.target)
     if found is None:
         return None
-    return Reason("loop", f'The translation says "{shortened(found.text, 40)}" {found.times} times.')
+    return Reason("loop", f'The translation repeats "{shortened(found.text, 40)}" {found.times} times.')
 
 
 def _length(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
@@ -109,16 +109,16 @@ def _uncovered(seen: Observation, calibration: Calibration, limits: Thresholds) 
     missed = [attention.source_words[i] for i in uncovered_words(attention, limits)]
     if len(missed) < max(limits.fewest_uncovered, limits.uncovered * len(content)):
         return None
-    return Reason("uncovered", f"No word of the translation looked at: {shortened(', '.join(missed))}.")
+    return Reason("uncovered", f"No word of the translation attends to: {shortened(', '.join(missed))}.")
 
 
 def content_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
-    """The source words that should be translated."""
+    """Returns the indices of the source words that should be translated."""
     return [i for i, w in enumerate(attention.source_words) if len(w) >= limits.content and w[0].isalpha()]
 
 
 def uncovered_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
-    """Those of them that hardly any target word attended to."""
+    """Returns the indices of content words that hardly any target word attended to."""
     weights = coverage(attention)
     return [i for i in content_words(attention, limits) if weights[i] < limits.seldom]
 
@@ -138,9 +138,9 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
 
 
 def _improbable(seen: Observation, quality: float | None, limits: Thresholds) -> Reason | None:
-    """By the predicted quality, or where there is none by the log-probabilities themselves."""
+    """Checks the predicted quality, or the log-probabilities themselves if there is none."""
     if isinstance(seen.log_probs, LogProbSum):
-        return None  # where only the sum is known, it is high
+        return None  # only the sum is known, and it is high
     log_probs = np.asarray(seen.log_probs, dtype=np.float64)
     if not len(log_probs):
         return None
@@ -153,26 +153,26 @@ def _improbable(seen: Observation, quality: float | None, limits: Thresholds) ->
     return None
 
 
-# ── the second try ────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── second search ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class SearchChanges(TypedDict, total=False):
-    """What a second search does differently: fields of `SearchOptions`."""
+    """The fields of `SearchOptions` that a second search changes."""
 
     beam: int
     length_penalty: float
     no_repeat: int
 
 
-BEAM_FACTOR = 2  # times the beam
+BEAM_FACTOR = 2  # of a second search
 MAX_RETRY_BEAM = 16
-NO_REPEAT = 3  # tokens of an n-gram that may not come twice
+NO_REPEAT = 3  # n of the n-grams that may not occur twice
 LONGER, SHORTER = 1.5, 0.0  # length penalties
 
 
 def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
-    """Other searches worth trying for a doubtful sentence, at most two, the second if there is still a reason to doubt;
-    none where no search can help.
+    """Returns up to two alternative searches for a doubtful sentence, the second for the case that a reason to doubt
+    remains; an empty list if no search can help.
 
     >>> retry_options([Reason("loop", "")], beam=5)
     [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]
@@ -193,5 +193,5 @@ def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
 
 
 def is_better(first: Judgement, second: Judgement) -> bool:
-    """Whether the second result is taken: it has fewer reasons, or as many and more confidence."""
+    """Whether the second result is better: it has fewer reasons to doubt it, or as many and more confidence."""
     return (len(second.reasons), -second.confidence) < (len(first.reasons), -first.confidence)

@@ -1,9 +1,9 @@
-"""A call of `translate` as work that can be divided: units, how they are searched for, and how they become texts again.
+"""A call of `translate` as divisible work: units, their search, and the assembly of their translations.
 
     texts ─▶ TranslationJob ─ units ─▶ Pipeline.results ─ results ─▶ TranslationJob ─▶ translations
 
-`run` does all of it at once. A server takes some units of each of many jobs instead, and translates them together: the
-result for a unit does not depend on the others, and parts of equal `key` may share a pipeline.
+`run` does all of it at once. A server instead takes some units of many jobs and translates them together: the result
+for a unit does not depend on the others, and parts of equal `key` may share a pipeline.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.translation.pipeline import Pipeline, UnitResult
     from regard.translation.units import Unit
 
-# A job asks for translations by jobs of single models, one after another, and ends with its own translations.
+# Yields jobs of single models one after another, receives their translations, and returns the final translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
 
 
@@ -34,7 +34,7 @@ class DividedWork(Protocol):
 
 @dataclass(frozen=True)
 class JobPart:
-    """Units that are searched for in the same way; they are made as they are asked for."""
+    """Units that are searched with the same options; they are made lazily."""
 
     key: Hashable  # equal for parts that one pipeline may translate together
     pipeline: Pipeline
@@ -42,7 +42,7 @@ class JobPart:
 
 
 class TranslationJob:
-    """The work of one model on some texts."""
+    """The translation of some texts by one model."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class TranslationJob:
         nbest: int = 1,
         progress: Progress | None = None,
     ) -> None:
-        """`translator` is whose work it is; `lines` are the texts without the tags that they began with."""
+        """`translator` owns the job; `lines` are the texts without their leading tags."""
         self.translator, self.parts, self._nbest, self._progress = translator, parts, nbest, progress
         self._texts = [TextAssembly(line) for line in lines]
 
@@ -63,16 +63,16 @@ class TranslationJob:
         return self.translations()
 
     def add(self, units: Sequence[Unit], results: Sequence[UnitResult]) -> None:
-        """What was found for units, in the order in which they were made."""
+        """Adds the results of units, in the order in which the units were made."""
         for unit, result in zip(units, results, strict=True):
             self._texts[unit.text].add((unit.without_source(), result))
 
     def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
-        """Of one text, those of which all units were added and that another one follows."""
+        """Returns the sentences of a text that are complete and followed by another sentence."""
         return self._texts[text].sentences
 
     def translations(self) -> list[Translation]:
-        """Of all texts; all units must have been added."""
+        """Returns the translations of all texts; all units must have been added."""
         return [text.finished(self._nbest) for text in self._texts]
 
     def steps(self) -> Steps:
@@ -80,7 +80,7 @@ class TranslationJob:
 
 
 def next_step(steps: Steps, translations: list[Translation] | None = None) -> TranslationJob | list[Translation]:
-    """The next job of `steps`, given the translations of the one before it (None at the start), or what they return."""
+    """Returns the next job of `steps`, given the translations of the last one (None at the start), or the result."""
     try:
         return next(steps) if translations is None else steps.send(translations)
     except StopIteration as end:
@@ -89,7 +89,7 @@ def next_step(steps: Steps, translations: list[Translation] | None = None) -> Tr
 
 
 def run_steps(steps: Steps) -> list[Translation]:
-    """Run each job of `steps`, and return their result."""
+    """Runs each job of `steps`, and returns their result."""
     step = next_step(steps)
     while isinstance(step, TranslationJob):
         step = next_step(steps, step.run())
@@ -97,10 +97,10 @@ def run_steps(steps: Steps) -> list[Translation]:
 
 
 class TextTranslation:
-    """What one model and a chain of models have in common: texts in, translations out."""
+    """The interface shared by a single model and a chain of models: texts in, translations out."""
 
     def job(self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any) -> DividedWork:
-        """The work of a call of `translate`, for a caller that runs it in parts."""
+        """Returns the work of a call of `translate`, for a caller that runs it in parts."""
         raise NotImplementedError
 
     @overload
@@ -114,14 +114,14 @@ class TextTranslation:
     def translate(
         self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any
     ) -> Translation | list[Translation]:
-        """Translate a string, or several strings into a list of translations in their order.
+        """Translates a string, or several strings into a list of translations in their order.
 
-        Every field of `TranslateOptions` is a keyword: `translate(texts, beam=1, split="lines")`. `options` may hold
-        several calls' options; keywords change some of them. Raises InputError for an option that is unknown, out of
+        Every field of `TranslateOptions` is a keyword: `translate(texts, beam=1, split="lines")`. `options` can be
+        shared by several calls; keywords override some of them. Raises InputError for an option that is unknown, out of
         its bounds, or not possible with this model.
 
-        Paragraphs, line breaks, list marks and spaces between sentences are as in the text. Several threads may
-        translate at a time with one translator; results are the same as one after another.
+        Paragraphs, line breaks, list marks and spaces between sentences are as in the text. Several threads may use one
+        translator at a time; the results do not change.
         """
         found = run_steps(self.job(texts, options, **changes).steps())
         return found[0] if isinstance(texts, str) else found
@@ -129,7 +129,7 @@ class TextTranslation:
     def translate_stream(
         self, texts: Iterable[str], options: TranslateOptions | None = None, **changes: Any
     ) -> Iterator[Translation]:
-        """As `translate`, of any number of texts, of which 2,000 are in memory at a time. Texts are read ahead.
+        """Translates any number of texts lazily, like `translate`, with at most 2,000 in memory. Reads ahead.
 
         >>> import regard
         >>> translator = regard.load("en-fr", device="cpu")

@@ -1,7 +1,6 @@
-"""A model as it is used: a bundle, or several as an ensemble, with its engine and all that texts need of it.
+"""A loaded model: a bundle, or several as an ensemble, with its engine and everything that translation needs.
 
-What is made of it is made when it is first needed and kept. Nothing of torch is imported for a model that CTranslate2
-runs.
+Its parts are created on first use and kept. Torch is not imported for a model that CTranslate2 runs.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ ModelPath = str | PathLike[str]
 
 
 class LoadedModel:
-    """What a translator knows of its model."""
+    """A model with its engine and text processing."""
 
     def __init__(
         self,
@@ -69,15 +68,15 @@ class LoadedModel:
         converted: ConvertedModel | None = None,
     ) -> None:
         """Lines of `max_length` tokens or more are translated in parts. `config`, `max_length` and `alignment_heads`
-        are by default what the bundle's card says; the lexicon in `folders` is loaded when it is first needed.
-        `converted` is the same model for CTranslate2, which then searches where it can."""
+        default to the bundle's card; the lexicon in `folders` is loaded on first use. `converted` is the same model for
+        CTranslate2, which then searches where it can."""
         self.bundle = bundle
         self.config = bundle.decode if config is None else config
         self.max_length = bundle.max_length if max_length is None else max_length
         self._lexicon, self._alignment_heads, self._folders = lexicon, alignment_heads, folders
         self.converted = converted
-        self.load_options: dict[str, Any] = {}  # what `load` was called with, so that another process can do the same
-        self.rule_system: RuleSystem | None = None  # what the option `rules` of translate is the weight of
+        self.load_options: dict[str, Any] = {}  # the arguments of `load`, so that another process can repeat it
+        self.rule_system: RuleSystem | None = None  # used with the weight `rules` of `translate`
 
     @classmethod
     def load(
@@ -86,8 +85,8 @@ class LoadedModel:
         device: str = "auto",
         engine: str = "auto",
     ) -> Self:
-        """The model in a folder, the ensemble of those in several, or a bundled model. The first one's recipe says
-        how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
+        """Loads the model in a folder, an ensemble from several, or a bundled model. The first one gives the search
+        defaults; `engine` is "auto", "native" or "ctranslate2" (`search/ctranslate2_model.py`)."""
         paths = bundled_models.folder_of() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
@@ -130,12 +129,12 @@ class LoadedModel:
 
     @property
     def folders(self) -> list[Path]:
-        """Where the model is, or the models of an ensemble; none of a model that was made in memory."""
+        """The folders of the model, or of the members of an ensemble; empty for a model made in memory."""
         return list(self._folders)
 
     @property
     def engine_name(self) -> str:
-        """What searches, as far as it may change a translation: two engines, or two kinds of weights, can differ."""
+        """The engine and its weights or device, as far as they may change a translation."""
         if self.converted is not None:
             return f"CTranslate2, {self.converted.made.weights}"
         return f"native, {str(self.load_options.get('device')).partition(':')[0]}"
@@ -188,7 +187,7 @@ class LoadedModel:
         return known(self.lexicon).in_ids(self.tokenizer)
 
     def pipeline(self, search: SearchOptions, text: TranslateOptions, tag: str | None = None) -> Pipeline:
-        """What translates the units of `unit_maker(text, tag)`."""
+        """Returns the pipeline that translates the units of `unit_maker(text, tag)`."""
         return Pipeline(
             self.bundle,
             self.engine(),
@@ -205,7 +204,7 @@ class LoadedModel:
     def engine(
         self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS, precision: Precision = "auto"
     ) -> Engine:
-        """What searches: with the bundle's model, or with that model with a lexicon and rules mixed in."""
+        """Returns the engine for the bundle's model, or for `steered`, with a lexicon and rules mixed in."""
         if steered is None and self.converted is not None:
             from regard.search.ctranslate2_engine import CTranslate2Engine
 
@@ -221,13 +220,13 @@ class LoadedModel:
         return NativeEngine(model, self.alignment_view, plain, batch_tokens, precision=precision)
 
     def unit_maker(self, options: TranslateOptions, tag: str | None = None) -> UnitMaker:
-        """What makes units of texts for this model: one preparation for translation, scores and explanations."""
+        """Returns the maker of this model's units: the same preparation for translation, scores and explanations."""
         reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
         return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
 
     def for_text(self, text: str) -> tuple[Self, str]:
-        """Of a text that begins with the tag of a language: the translator with this tag before every source, and the
-        rest of the text. Of any other, both as they are."""
+        """For a text that begins with a language tag, returns a translator with this tag before every source, and the
+        rest of the text. For any other, returns both unchanged."""
         ((tag, rest),) = self.tokenizer.by_tag([text], None).items()
         if tag is None:
             return self, text
@@ -236,12 +235,12 @@ class LoadedModel:
         return marked, rest[0]
 
     def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
-        """ISO codes of source and target, None where they are not known; a tag may say the target."""
+        """Returns the ISO codes of source and target, None if unknown; a tag may determine the target."""
         source, target = self.reader.source, self.reader.target
         return source, (tag_language(self.tokenizer.find_tag(tag)) if tag else None) or target
 
     def started(self, unit: Unit, prefix: str, search: SearchOptions) -> Unit:
-        """A unit whose translation begins with a text, as the model would say it."""
+        """Returns the unit with a forced start: the prefix as the model would output it."""
         if not prefix.strip() or not unit.ids:
             return unit
         room = self.max_length - 1 if search.max_length is None else min(self.max_length - 1, search.max_length)
@@ -260,7 +259,7 @@ class LoadedModel:
         return partial(fill_unknown, *known, batch_tokens=batch_tokens)
 
     def _steered(self, steer: float, rules: float) -> Model | None:
-        """None where both weights are 0."""
+        """Returns the model mixed with a lexicon or rules; None if both weights are 0."""
         if not (steer or rules):
             return None
         from regard.search.steering import LexiconSteered, RuleSteered, rules_in_ids
@@ -276,7 +275,7 @@ class LoadedModel:
 
 
 def engine_and_device(engine: str, device: str, models: int) -> tuple[EngineName, str]:
-    """The engine that is asked for, and where the model is to be. CTranslate2 is used on the CPU, with one model."""
+    """Returns the requested engine, and the device of the model. CTranslate2 supports a single model, on the CPU."""
     chosen = checked_engine(engine)
     if chosen != "ctranslate2":
         return chosen, device_name(device)
@@ -288,7 +287,7 @@ def engine_and_device(engine: str, device: str, models: int) -> tuple[EngineName
 
 
 def check_tokenizers(folders: Sequence[Path], bundles: Sequence[Bundle]) -> None:
-    """The members of an ensemble must have the same vocabulary and tag."""
+    """Raises InputError unless the members of an ensemble have the same vocabulary and tag."""
     for folder, bundle in zip(folders, bundles, strict=True):
         if bundle.tag != bundles[0].tag:
             tags = " and ".join(f"{f} {one.tag or 'none'}" for f, one in ((folders[0], bundles[0]), (folder, bundle)))

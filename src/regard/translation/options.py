@@ -1,4 +1,4 @@
-"""The options of `translate`, defined once: Python keywords, command-line flags and HTTP fields are made from this.
+"""The options of `translate`, defined once: Python keywords, command-line flags and HTTP fields are derived from them.
 
 Every option has a default, the sentence that help pages and the OpenAPI document print, and the bounds of a number
 (`config.key`). `cli/options.py` makes flags of them and `serve` makes fields.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Split = Literal["sentences", "wrapped", "lines"]
 Unknown = Literal["keep", "copy", "lexicon"]
-CHUNK = 2000  # texts or units at a time: enough to sort into full batches, and memory does not grow with their number
+CHUNK = 2000  # texts or units at a time: enough to sort into full batches, with bounded memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +63,14 @@ class TranslateOptions(SearchSettings):
         otherwise="the model's",
     )
     localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
-    glossary: Glossary | None = None  # terms that must be translated as it says
+    glossary: Glossary | None = None  # terms with fixed translations
     guard: bool = key(True, "Check every sentence, and search doubtful ones again in another way.")
     prefix: str | Sequence[str] = key(
         "", "How the translation of every text begins; it may end inside a word, or with a space."
     )
     batch_tokens: int = key(BATCH_TOKENS, "Most source tokens of a batch.", 1, 10_000_000)
     precision: Precision = key("auto", "Number format of searching on a GPU; auto is bfloat16 where it is native.")
-    progress: Callable[[int], None] | None = None  # called with the number of sentences that a batch finished
+    progress: Callable[[int], None] | None = None  # called with the number of newly finished sentences
 
     def __post_init__(self) -> None:
         if self.mbr is not None and self.sampling is None:
@@ -83,7 +83,7 @@ class TranslateOptions(SearchSettings):
 
     @classmethod
     def of(cls, options: TranslateOptions | None, changes: Mapping[str, Any]) -> TranslateOptions:
-        """`options`, by default all defaults, with some of them changed. Raises InputError for an unknown name."""
+        """Returns `options`, or the defaults, with some of them changed. Raises InputError for an unknown name."""
         known = option_names(cls)  # type: ignore[arg-type]
         for name in changes:
             if name not in known:
@@ -91,7 +91,7 @@ class TranslateOptions(SearchSettings):
         return replace(options, **changes) if options is not None else cls(**changes)
 
     def resolved(self, own: DecodeConfig) -> TranslateOptions:
-        """The same with the model's own search where nothing is given."""
+        """Returns the options with the model's own defaults in place of None."""
         return replace(
             self,
             beam=own.beam if self.beam is None else self.beam,
@@ -100,7 +100,7 @@ class TranslateOptions(SearchSettings):
         )
 
     def search(self) -> SearchOptions:
-        """What the engine is given; the options must be resolved."""
+        """Returns the engine's options; these options must be resolved."""
         shared = option_names(SearchSettings)
         return SearchOptions(self.beam, self.length_penalty, **{name: getattr(self, name) for name in shared})  # type: ignore[arg-type]
 
@@ -111,16 +111,16 @@ def option_names(kind: type) -> tuple[str, ...]:
 
 
 def translate_option(name: str) -> OptionSpec:
-    """What flags and fields are made of."""
+    """Returns the specification of an option, from which flags and fields are made."""
     return options_of(TranslateOptions)[name]
 
 
-# For measuring a model on lines that are sentences, as test sets are.
+# For evaluating a model on test sets, where each line is a sentence.
 AS_LINES: dict[str, Any] = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:
-    """One string or several as a list of strings."""
+    """Returns one string or several as a list of strings. Raises InputError for anything else."""
     if isinstance(texts, str):
         texts = [texts]
     wanted = f'{method} takes a string or an iterable of strings, such as ["The cat sleeps."]'
@@ -135,7 +135,7 @@ def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:
 
 
 def checked_prefixes(prefix: str | Sequence[str], texts: object, count: int) -> list[str]:
-    """One prefix for each text: the same for all, or as many as there are texts."""
+    """Returns one prefix for each text: the same for all, or as many as there are texts."""
     if isinstance(prefix, str):
         return [prefix] * count
     found = checked_texts(prefix, "prefix")

@@ -1,13 +1,13 @@
-"""From units to judged translations: search, alignment, check, guard, and a second try for what is doubtful.
+"""From units to judged translations: search, alignment, check, guard, and a second search for doubtful ones.
 
     units ─ search ─▶ hypotheses ─ forced pass ─▶ word links ─ check ─ repair ─ guard ─▶ results
               ▲                                                 │                │
-              ├── what is missing must be said ◀────────────────┘                │
-              └── doubtful ones are searched for another way ◀───────────────────┘
+              ├── missing spans are required ◀──────────────────┘                │
+              └── doubtful ones are searched with other options ◀────────────────┘
 
-Slots are always demanded. What the model reads as it is (a glossary's term, a number for a model without slots) is
-demanded only if a free search does not say it; then the word that it said instead is forbidden. The result for a unit
-does not depend on the other units. Equal units are searched once.
+Slots are always required. Protected spans that the model reads unchanged (a glossary's term, a number for a model
+without slots) are required only if a free search does not output them; then its own translation of them is forbidden.
+The result for a unit does not depend on the other units. Equal units are searched once.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from regard.translation.translation import Candidate, Reason, distinct
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 
-Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to
+Seen = tuple[WordAttention, list[WordLink]]  # the attention of an answer's words, and the links
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
 
 
 class SearchDemand(NamedTuple):
-    """What a search must say, each in one of several forms, what it must not say, and how it must begin."""
+    """The phrases a search must output, each in one of several forms, those it must not, and its forced start."""
 
     phrases: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
@@ -55,35 +55,35 @@ NO_SEARCH_DEMAND = SearchDemand()
 
 
 class SearchRun(NamedTuple):
-    """How a unit was searched for."""
+    """The options and the demand of a search."""
 
     options: SearchOptions
     demand: SearchDemand = NO_SEARCH_DEMAND
 
 
-Key = tuple[Ids, SearchDemand]  # what a search depends on
+Key = tuple[Ids, SearchDemand]  # identifies a search
 
 
 @dataclass(frozen=True)
 class UnitDraft:
-    """What a search found for a unit."""
+    """The results of a search for a unit."""
 
     unit: Unit
-    hypotheses: Sequence[Hypothesis]  # none where nothing is read
+    hypotheses: Sequence[Hypothesis]  # empty if nothing is read
     checked_answers: Sequence[CheckedAnswer]  # the text of each, restored and checked
     seen: Seen | None  # of the first; None for a model without attention
     search: SearchRun
 
     @property
     def missing(self) -> int:
-        """How much of what the model read and should have said is not there."""
+        """The number of protected spans that the model should have output but did not."""
         fates = zip(self.unit.prepared.protected_tokens, self.checked_answers[0].protected, strict=True)
         return sum(fate.status == "missing" and not token.omitted for token, fate in fates)
 
 
 @dataclass(frozen=True)
 class UnitResult:
-    """A unit's translation: what the search found, what became of it, and what the guard says."""
+    """A unit's translation: the candidates of the search, the checked answer, and the guard's judgement."""
 
     candidates: tuple[Candidate, ...]  # texts of the whole unit, restored; best first, no two equal
     outcome: CheckedAnswer
@@ -94,7 +94,7 @@ class UnitResult:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What translates units: one model with its search."""
+    """Translates units with one model and its search options."""
 
     bundle: Bundle
     engine: Engine
@@ -103,19 +103,19 @@ class Pipeline:
     view: AlignmentView
     required: RequiredTerms
     prefixes: PrefixReader
-    calibration: Calibration | None  # of the guard; None: nothing is judged
+    calibration: Calibration | None  # of the guard; None: no judgements
     languages: tuple[str | None, str | None]
-    tag: str | None = None  # the first token of every source, where there is one
+    tag: str | None = None  # the first token of every source, if there is one
     fill_unknown: FillUnknown | None = None
 
     def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
-        """One result for each unit. `progress` is called with the number of units that a batch finished."""
+        """Returns one result for each unit. `progress` is called with the number of newly finished units."""
         found = self._results(units, self.search, progress)
         if self.calibration is None or self.search.sampling is not None:
             return found
         plans = [retry_options(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
         for number in range(max(map(len, plans), default=0)):
-            tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
+            tries: dict[SearchOptions, list[int]] = defaultdict(list)  # search options → units to search again
             for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
                 if one.judgement and one.judgement.reasons and number < len(plan):
                     tries[replace(self.search, groups=1, **plan[number])].append(i)
@@ -128,7 +128,7 @@ class Pipeline:
         return found
 
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
-        """What is found for each unit at the first try, and what the guard sees of it; None where nothing is read."""
+        """Returns each unit's result of a first search, and the guard's observation; None if nothing is read."""
         drafts = self._checked_drafts(units, self.search)
         results = [self._result(draft) for draft in drafts]
         seen = [self._observation(draft, one.outcome.text) for draft, one in zip(drafts, results, strict=True)]
@@ -142,7 +142,7 @@ class Pipeline:
     def _checked_drafts(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitDraft]:
-        """What lacks something is searched for once more."""
+        """Searches for the units, and once more for those that lack a protected span."""
         drafts = self._drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         if not lacking:
@@ -166,12 +166,12 @@ class Pipeline:
         times = Counter(keys)
         read = [key for key in times if key[0]]
         if progress is not None and len(read) < len(units):
-            progress(len(units) - len(read))  # empty ones, and those that are searched once for several
+            progress(len(units) - len(read))  # empty units, and duplicates of others
         requests = [SearchRequest(ids, self.constraint(ids, demand, options), demand.start.ids) for ids, demand in read]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
-        seen: dict[tuple[str, SearchDemand], Seen] = {}  # of each text that was read
+        seen: dict[tuple[str, SearchDemand], Seen] = {}  # by text read and demand
         drafts, every = [], [hypotheses.get(key, []) for key in keys]
         for unit, key, found, answers in zip(units, keys, every, self._answers(units, every), strict=True):
             weights, asked = attention.get(key), (unit.prepared.read, key[1])
@@ -186,12 +186,12 @@ class Pipeline:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
     ) -> list[list[Hypothesis]]:
         if options.mbr is not None:
-            from regard.search.mbr import least_risk  # here, because metrics take time to import
+            from regard.search.mbr import least_risk  # imported here, because metrics are slow to import
 
             drawn = self.engine.search(requests, replace(options, nbest=options.mbr.samples, mbr=None), progress)
             decode = self.bundle.tokenizer.decode
             return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
-        if options.sampling is None and options.nbest > 1:  # the whole beam, so that there are enough different texts
+        if options.sampling is None and options.nbest > 1:  # the whole beam, for enough distinct texts
             options = replace(options, nbest=options.beam)
         judged = self.calibration is not None
         options = replace(options, attention=self._needs_attention, token_log_probs=judged)
@@ -200,10 +200,10 @@ class Pipeline:
     def constraint(
         self, ids: Ids, demand: SearchDemand = NO_SEARCH_DEMAND, options: SearchOptions | None = None
     ) -> Constraint | None:
-        """Of the search for one unit: every slot of the source once, and what is demanded."""
+        """Returns the constraint on the search for one unit: every slot of the source once, and the demand."""
         options = self.search if options is None else options
         tokenizer, present = self.bundle.tokenizer, set(ids)
-        slots = zip(tokenizer.source.slot_ids, tokenizer.slot_ids, strict=False)  # as they are read and said
+        slots = zip(tokenizer.source.slot_ids, tokenizer.slot_ids, strict=False)  # source and target ids
         parts: list[Constraint] = []
         if read := frozenset(said for own, said in slots if own in present):
             parts.append(EachOnce(read, frozenset(tokenizer.slot_ids)))
@@ -219,7 +219,7 @@ class Pipeline:
         return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _demand(self, draft: UnitDraft) -> SearchDemand:
-        """Everything that is read as it is must be said, but not what stands for what is missing."""
+        """Requires all spans read unchanged, and forbids the words generated instead of missing ones."""
         first = draft.checked_answers[0]
         phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
         lost = [one.source for one in first.protected if one.status == "missing"]
@@ -232,10 +232,10 @@ class Pipeline:
     @property
     def _needs_attention(self) -> bool:
         needed = self.calibration is not None or self.text.protect or self.text.glossary
-        return bool(self.view and needed) and self.fill_unknown is None  # what fills <unk> moves the words
+        return bool(self.view and needed) and self.fill_unknown is None  # filling <unk> shifts the words
 
     def _attention(self, hypotheses: dict[Key, list[Hypothesis]]) -> dict[Key, Weights]:
-        """The attention of the best hypothesis of each unit: what the search added to it, else by a pass of its own."""
+        """Returns the attention of the best hypothesis of each unit: from the search, else from a forced pass."""
         if not self._needs_attention:
             return {}
         found = {key: some[0].attention for key, some in hypotheses.items() if some}
@@ -246,7 +246,7 @@ class Pipeline:
         return {key: beyond_tag(weights, self.tag) for key, weights in found.items() if weights is not None}
 
     def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
-        """Of each token of the best hypotheses, where the search gave only their sum and the guard needs more."""
+        """Adds token log-probabilities to best hypotheses that have only a sum, if the guard needs them."""
         keys = [key for key, found in hypotheses.items() if found and self._needs_log_probs(found[0])]
         if self.calibration is None or not keys:
             return
@@ -260,7 +260,7 @@ class Pipeline:
         return not known.sure if isinstance(known, LogProbSum) else not known
 
     def _log_probs(self, best: Hypothesis) -> Sequence[float] | LogProbSum:
-        """Of its tokens, or their sum as it would be over all pieces."""
+        """Returns the log-probabilities of the tokens, or their sum, corrected to the whole vocabulary."""
         if best.log_probs or best.total is None or self.calibration is None:
             return best.log_probs
         tokens = len(best.ids) + 1
@@ -269,7 +269,7 @@ class Pipeline:
     # ── check and guard ──
 
     def _answers(self, units: Sequence[Unit], found: Sequence[Sequence[Hypothesis]]) -> list[list[str]]:
-        """The texts of each unit's hypotheses."""
+        """Returns the texts of each unit's hypotheses."""
         if self.fill_unknown is None:
             return [self._unit_answers(unit, some) for unit, some in zip(units, found, strict=True)]
         pairs = [(unit.prepared.read, h.ids) for unit, some in zip(units, found, strict=True) for h in some]
@@ -322,7 +322,7 @@ def _check_room(needed: int, max_length: int | None) -> None:
 
 
 def _clean_answer(answer: str, sentence: PreparedSentence) -> str:
-    """Without line breaks and without slots that the sentence does not have: a model may produce both."""
+    """Replaces line breaks, and slots that the sentence does not have: a model may produce both."""
     strange = set(slots_in(answer)) - {one.slot for one in sentence.protected_tokens}
     if not strange and "\n" not in answer and "\r" not in answer:
         return answer

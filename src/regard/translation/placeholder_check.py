@@ -1,8 +1,8 @@
-"""Whether everything that must survive is in a sentence's translation; what is missing is put in where it belongs.
+"""Checks that all protected spans are in a sentence's translation, and inserts missing ones.
 
-A slot that the search said is filled and needs no check. What the model read as it is must occur in the answer as often
-as in the source, in one of the allowed forms (`text/span_matching.py`). What is missing replaces the words that are
-aligned with it, or is put after the word that its left neighbour became: `repaired`.
+A slot that the search generated is filled and needs no check. A span that the model read unchanged must occur in the
+answer as often as in the source, in one of the allowed forms (`text/span_matching.py`). A missing span replaces the
+words that are aligned with it, or is inserted after the translation of its left neighbour: `repaired`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from regard.text.words import Span, WordLink, word_spans
 from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText
 from regard.translation.translation import ProtectedSpan
 
-NOT_PRODUCED = "the search did not say it"
+NOT_PRODUCED = "missing from the search's output"
 ENDING = ".,;:!?…。！？»\"')]}"
 
 
 @dataclass(frozen=True)
 class CheckedAnswer:
-    """A sentence's translation after the check. Spans are of the sentence and of its text."""
+    """A sentence's translation after the check. Spans refer to the sentence and to its translation."""
 
     text: str
     links: tuple[WordLink, ...]
@@ -30,9 +30,9 @@ class CheckedAnswer:
 
 
 def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> CheckedAnswer:
-    """The answer restored, with the fate of every protected span. `links` lead from `sentence.read` to the answer."""
+    """Restores the answer and finds every protected span in it. `links` lead from `sentence.read` to the answer."""
     restored = sentence.restore(answer)
-    links = [link for link in links if link[1][1] <= len(answer)]  # an added full stop is gone
+    links = [link for link in links if link[1][1] <= len(answer)]  # without links of a removed full stop
     moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
     found = CheckedAnswer(restored.text, moved, ())
     fates = [_fate(sentence, one, restored, answer) for one in sentence.protected_tokens]
@@ -48,7 +48,7 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
 
 
 def repaired(found: CheckedAnswer) -> CheckedAnswer:
-    """What is missing is put in."""
+    """Inserts missing protected spans."""
     for fate in found.protected:
         if fate.status == "missing":
             found = _repaired(found, fate)
@@ -56,7 +56,7 @@ def repaired(found: CheckedAnswer) -> CheckedAnswer:
 
 
 def _fate(sentence: PreparedSentence, one: ProtectedToken, restored: RestoredText, answer: str) -> ProtectedSpan | None:
-    """Of a span that the model did not read or read a slot for; None where the text must be searched for it."""
+    """Returns the status of a span that was not read or read as a slot; None if the text must be searched."""
     if one.outside:
         after = len(restored.text) - len(sentence.source) if one.start >= sentence.end and sentence.read else 0
         return _span(sentence, one, (one.start + after, one.end + after), "kept")
@@ -86,11 +86,11 @@ def _span(sentence: PreparedSentence, one: ProtectedToken, target: Span | None, 
 
 
 def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
-    """The wanted text instead of what its words became, or else in the place that its neighbours give."""
+    """Puts the wanted text in place of the translation of its words, or else next to its neighbours'."""
     start, end = _place(found, lost)
     before, after = found.text[:start], found.text[end:]
     wanted = lost.wanted
-    if start == end:  # put in, not instead of something: apart from its neighbours
+    if start == end:  # inserted, not replacing: separate it from its neighbours
         wanted = (" " if before and not before[-1].isspace() and before[-1] not in "([«'’" else "") + wanted
         wanted += " " if after and not (after[0].isspace() or after[0] in ENDING) else ""
     at = start + len(wanted) - len(wanted.lstrip()) if lost.wanted[:1] != " " else start
@@ -114,7 +114,7 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
 
 
 def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
-    """The words that are linked with the lost span alone, if they stand together; else after its left neighbour."""
+    """Returns where words are linked only with the lost span, if contiguous; else the end of its left neighbour."""
     kept = [one.target for one in found.protected if one.target]
 
     def free(span: Span) -> bool:

@@ -1,15 +1,15 @@
-"""A sentence as a model reads it, and the way back.
+"""Prepares a sentence for a model, and restores the model's answer.
 
-    😀 CALL 555-0199 AT 3:45 PM!        as it was given
-       Call ⟨1⟩ at ⟨2⟩!                 as the model reads it: slots hold what must survive, capitals are read small
-       Appelle le ⟨1⟩ à ⟨2⟩ !           as the model answers
-    😀 APPELLE LE 555-0199 À 3:45 PM !  as it is given back
+    😀 CALL 555-0199 AT 3:45 PM!        the sentence
+       Call ⟨1⟩ at ⟨2⟩!                 the model's input: slots replace protected spans, capitals are lower-cased
+       Appelle le ⟨1⟩ à ⟨2⟩ !           the model's answer
+    😀 APPELLE LE 555-0199 À 3:45 PM !  the restored answer
 
-Protected spans (`text/protected_spans.py`, a glossary's terms) are held in one of three ways: at the edge of a sentence
-one is left out and put back; inside it stands for itself as a slot (`text/slots.py`), if the model has learnt slots;
-otherwise the model reads it as it is, and the search is told to say it. A sentence without a letter outside of such
-spans is not read at all. Every character keeps its place: `PreparedSentence.origins` leads from what the model reads
-back to the sentence, `RestoredText.starts` from what it answers to the text that is given back.
+Protected spans (`text/protected_spans.py`, a glossary's terms) are handled in one of three ways: at the edge of a
+sentence a span is left out and put back; inside it is replaced by a slot (`text/slots.py`), if the model was trained
+with slots; otherwise the model reads it unchanged, and the search must output it. A sentence without a letter outside
+of such spans is not read at all. Character positions are tracked: `PreparedSentence.origins` maps the model's input to
+the sentence, `RestoredText.starts` the model's answer to the restored text.
 """
 
 from __future__ import annotations
@@ -40,46 +40,46 @@ from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 
 TERM = "term"
-EDGE_KINDS = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
-OMITTED = EDGE_KINDS | {"object"}  # what a model without slots does not read
-SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor these, if they have more characters
-NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
+EDGE_KINDS = {"emoji", "symbol"}  # not part of the sentence if at its edge
+OMITTED = EDGE_KINDS | {"object"}  # not read by a model without slots
+SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these, if longer
+NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
 SENTENCE_END = ".!?…。！？"
-STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts behind everything
-# What is read as one space: further spaces, and a line break that is only wrapping, with the marks of a quotation.
+STOP = re.compile(r"\s?[.!。！]$")  # added to everything by models trained on sentences
+# Read as one space: several spaces, and a line break by wrapping, with quote prefixes (>).
 SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
-AND = re.compile(r"(?<=\s)&(?=\s)")  # a sign that a model of sentences has hardly seen
+AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
 @dataclass(frozen=True)
 class Reader:
-    """What is known of a model's reading: its languages, and whether it has learnt slots."""
+    """The properties of a model that determine its input: its languages, slots and known words."""
 
     source: str | None
     target: str | None
-    slots: int = 0  # how many it can hold
+    slots: int = 0  # number of slots the model was trained with; 0: none
     known: KnownWords | None = None
 
 
 class ProtectedToken(NamedTuple):
-    """A span of a sentence that must survive."""
+    """A protected span of a sentence."""
 
     start: int
     end: int
     kind: str
-    wanted: tuple[str, ...]  # what may stand for it in the translation, the best first
+    wanted: tuple[str, ...]  # allowed forms in the translation, best first
     slot: str | None = None  # the character that the model reads instead
     outside: bool = False  # at the edge of the sentence: the model does not read it
-    omitted: bool = False  # inside, but not read: it is put in again where its neighbours are
+    omitted: bool = False  # inside, but not read: it is inserted next to its neighbours
 
 
 @dataclass(frozen=True)
 class RestoredText:
-    """An answer of the model as it is given back."""
+    """An answer of the model, restored to the final text."""
 
     text: str
-    starts: Sequence[int]  # for each character of the answer, and its end: where it begins in the text
-    ends: Sequence[int]  # for each character of the answer: where it ends
+    starts: Sequence[int]  # where each character of the answer, and its end, begins in the text
+    ends: Sequence[int]  # where each character of the answer ends in the text
 
     def span(self, answer: Span) -> Span:
         start = self.starts[answer[0]]
@@ -87,52 +87,52 @@ class RestoredText:
 
 
 class WrittenForm(NamedTuple):
-    """A translation that is given, as the model would have said it."""
+    """A given translation in the form in which the model would output it."""
 
     text: str
-    origins: tuple[Span, ...]  # of each of its characters, in the translation
+    origins: tuple[Span, ...]  # span in the translation of each character of `text`
 
 
 @dataclass(frozen=True)
 class PreparedSentence:
-    """A sentence and what the model reads of it."""
+    """A sentence and the model's input for it."""
 
     source: str
-    start: int  # the model reads source[start:end], changed; what surrounds it is put back
+    start: int  # the model reads source[start:end], changed; the surroundings are put back
     end: int
     read: str  # empty: nothing is read, and the sentence is its own translation
-    origins: tuple[Span, ...]  # of each character of `read`, in `source`
+    origins: tuple[Span, ...]  # span in `source` of each character of `read`
     protected_tokens: tuple[ProtectedToken, ...] = ()
-    all_caps: bool = False  # in capitals; so is its translation
-    item_in: str | None = None  # an item of a list that begins with a small letter; the language of its translation
+    all_caps: bool = False  # in capitals, like its translation
+    item_in: str | None = None  # target language, for a list item that begins in lower case
 
     @property
     def inner(self) -> list[ProtectedToken]:
-        """What the model reads, or what it reads a slot for."""
+        """The protected spans that the model reads, or reads as a slot."""
         return [one for one in self.protected_tokens if not one.outside]
 
     @property
     def bare(self) -> str:
-        """The sentence without what must survive."""
+        """The sentence without its protected spans."""
         edges = [0, *(edge for one in self.protected_tokens for edge in (one.start, one.end)), len(self.source)]
         return " ".join(self.source[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
 
     @property
     def slots(self) -> SlotTexts:
-        """What the slots of `read` stand for."""
+        """The texts that the slots of `read` stand for."""
         filled = [one for one in self.protected_tokens if one.slot]
         return SlotTexts(
             tuple(self.source[one.start : one.end] for one in filled), tuple(one.wanted[0] for one in filled)
         )
 
     def origin(self, read: Span) -> Span:
-        """Where a span of `read` comes from."""
+        """Returns the span of the source that a span of `read` comes from."""
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
 
     def restore(self, answer: str) -> RestoredText:
-        """The answer with slots filled, in capitals if the sentence is, and what was left out around it."""
+        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings."""
         by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
-        if not self.all_caps and by_slot.keys().isdisjoint(answer):  # nothing of it changes
+        if not self.all_caps and by_slot.keys().isdisjoint(answer):  # the answer is unchanged
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
             return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
         parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
@@ -141,7 +141,7 @@ class PreparedSentence:
             before, part, after = "", character.upper() if self.all_caps else character, ""
             if one is not None:
                 left = answer[place - 1] if place else ""
-                left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two slots side by side
+                left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two adjacent slots
                 before, after = self._spaces(one, left, answer[place + 1 : place + 2])
                 part = one.wanted[0]
             parts.append(before + part + after)
@@ -151,14 +151,14 @@ class PreparedSentence:
         return RestoredText("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
 
     def _spaces(self, one: ProtectedToken, left: str, right: str) -> tuple[str, str]:
-        """What keeps a filled slot apart from letters that it does not touch in the source: models forget spaces."""
+        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source."""
         touches_left = self.source[one.start - 1 : one.start].isalnum() if one.start else False
         touches_right = self.source[one.end : one.end + 1].isalnum()
         return " " * (left.isalnum() and not touches_left), " " * (right.isalnum() and not touches_right)
 
     def without_additions(self, answer: str) -> str:
-        """The answer without what a model of sentences adds: a full stop that a heading does not have, the capital of a
-        list's item."""
+        """Removes what a model of sentences adds: the full stop after a heading that has none, and the capital of a
+        list item."""
         answer = answer if self.item_in is None else lowercase_initial(answer, self.item_in)
         stop = STOP.search(answer)
         if stop is None or self.read[-1:] in SENTENCE_END or not self.read[-1:].isalnum():
@@ -166,8 +166,8 @@ class PreparedSentence:
         return answer[: stop.start()] or answer
 
     def as_model_output(self, text: str) -> WrittenForm:
-        """A given translation as the model would have said it: without what surrounds the sentence, in small letters if
-        the sentence is read so, and with slots for what fills them, each once."""
+        """Converts a given translation to the model's output form: without the sentence's surroundings, in lower case
+        if the sentence is read so, and with a slot for the first occurrence of each slot's text."""
         before, after = self.source[: self.start], self.source[self.end :]
         start = len(before) if text.startswith(before) else 0
         end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
@@ -209,12 +209,12 @@ def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> Prepar
 
 
 def unread(sentence: str) -> PreparedSentence:
-    """A sentence that is its own translation."""
+    """Returns a sentence that is its own translation."""
     return PreparedSentence(sentence, len(sentence), len(sentence), "", ())
 
 
 def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[ProtectedToken]:
-    """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
+    """Returns protected spans and terms; terms take precedence, except inside a longer protected span."""
     if not (options.protect or options.mend or options.glossary):
         return []
     known = None if options.mend and is_title_case(sentence, reader.source, reader.known) else reader.known
@@ -222,7 +222,7 @@ def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[Pro
     languages = reader.source or "en", reader.target or "en"
     names: dict[LabeledSpan, str] = {}
     if options.mend and options.protect and reader.known:
-        # No more than there are slots for: a model that reads them small could not be told to say them otherwise.
+        # At most as many as there are slots: without a slot, the model would read and output a name in lower case.
         free = max(0, reader.slots - len(found))
         names = dict(islice(uncased_names(sentence, found, reader.known, languages[0]).items(), free))
         found = sorted([*found, *names])
@@ -248,7 +248,7 @@ def _wanted(sentence: str, span: LabeledSpan, options: TranslateOptions, reader:
 
 
 def _edges(sentence: str, spans: Sequence[ProtectedToken], slots: bool) -> Span:
-    """Start and end of what the model reads. With slots, only what is no part of the sentence is left out."""
+    """Returns start and end of the model's input. With slots, only spans outside the sentence proper are left out."""
     kinds = EDGE_KINDS if slots else NOT_READ
     start, end = _after_space(sentence, 0), _before_space(sentence, len(sentence))
     for span in spans:
@@ -280,7 +280,7 @@ def _before_space(text: str, at: int) -> int:
 
 
 def _has_letters(sentence: str, start: int, end: int, spans: Sequence[ProtectedToken]) -> bool:
-    """Whether there is anything to translate."""
+    """Whether there is anything to translate: a term, or a letter outside of protected spans."""
     edges = [start, *(edge for one in spans for edge in (one.start, one.end)), end]
     between = zip(edges[::2], edges[1::2], strict=True)
     terms = any(one.kind == TERM for one in spans)
@@ -288,9 +288,9 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[ProtectedT
 
 
 def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) -> list[ProtectedToken]:
-    """A slot for each span, in order, as long as there are any; without slots, some are not read. A term that is
-    translated has none: the model knows its word, and a sentence comes out far better around it than around a slot.
-    Nor have the numbers of a date with the name of a month, which has another order in another language."""
+    """Assigns slots to spans in order, as long as there are any; without slots, some spans are not read. A translated
+    term has no slot: the model knows the word, and translates a sentence far better around it than around a slot. Nor
+    have the numbers of a date with a month's name, whose order differs between languages."""
     if not reader.slots:
         return [one._replace(omitted=_is_unreadable(one)) for one in spans]
     slots = iter(SLOTS[: reader.slots])
@@ -310,12 +310,12 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
 
 
 def _is_invisible(one: ProtectedToken) -> bool:
-    """Whether it only directs how text is shown: marks of direction, soft hyphens, control characters."""
+    """Whether a span only controls the display of text: direction marks, soft hyphens, control characters."""
     return one.kind == "symbol" and all(unicodedata.category(c) in ("Cc", "Cf") for c in one.wanted[0])
 
 
 def _is_unreadable(one: ProtectedToken) -> bool:
-    """Whether a model without slots is better off without it: it would spell a long address piece by piece."""
+    """Whether a model without slots should not read a span: it would spell a long address piece by piece."""
     return one.kind in OMITTED or (one.kind in SPELLED and one.end - one.start > LONGEST_SPELLED)
 
 
@@ -327,11 +327,11 @@ def _as_read(
     language: str | None,
     spelt: Sequence[TextEdit],
 ) -> tuple[str, tuple[Span, ...]]:
-    """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping, words
-    in place of slips."""
+    """Returns the model's input, and the origin of each of its characters: with slots for spans, spaces for line
+    wrapping, and corrected spelling."""
     changes: list[TextEdit] = [*spelt, *((one.start, one.end, one.slot) for one in spans if one.slot)]
     for one in spans:
-        if one.omitted:  # with the space before it, unless a word follows at once
+        if one.omitted:  # with the space before it, unless a word follows directly
             space = one.start > start and sentence[one.start - 1] == " "
             space = space and not sentence[one.end : one.end + 1].isalnum()
             changes.append((one.start - space, one.end, ""))
@@ -344,7 +344,7 @@ def _as_read(
 
 
 def _changed(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -> tuple[str, tuple[Span, ...]]:
-    """A part of a text with some of its spans replaced, and where each character comes from."""
+    """Returns a part of a text with some of its spans replaced, and the origin of each character."""
     read: list[str] = []
     origins: list[Span] = []
     for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
@@ -354,7 +354,7 @@ def _changed(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -
 
 
 def _first_occurrence(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:
-    """Where one of the wanted texts stands first and nothing is taken."""
+    """Returns the first free span of one of the wanted texts, None if there is none."""
     for one in wanted:
         at = text.find(one, *within)
         while at >= 0:

@@ -1,7 +1,7 @@
-"""Loops: what a translation repeats and its source does not.
+"""Loops: repetitions of a translation that its source does not have.
 
-A model that does not understand its source may say the same word or phrase again and again, or one letter. Repetition
-by itself is no fault: "very, very", "Bye-bye!", "nous nous levons". So only what goes beyond the source counts.
+A model that does not understand its source may repeat a word, a phrase or a letter again and again. Repetition by
+itself is not an error: "very, very", "Bye-bye!", "nous nous levons". So only repetition beyond the source counts.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import NamedTuple
 
 import regex
 
-MAX_CHARS_CHECKED = 20_000  # characters that are looked at
-PHRASE = 8  # words of the longest phrase that is looked for
+MAX_CHARS_CHECKED = 20_000  # characters that are checked
+PHRASE = 8  # maximal number of words of a phrase
 WORD = regex.compile(r"[\p{L}\p{M}\p{N}]++(?:['’-][\p{L}\p{M}\p{N}]++)*+")
-STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{3,}")  # at least four times the same one to four letters
-LETTERS = 5  # of a word whose immediate repetition is no grammar; shorter ones may be: "nous nous", "that that"
-OFTEN = 4  # times a word occurs, further apart, from which on it may be a loop
-SHARE = 0.3  # of the words that are repetitions, from which on they are a loop
+STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{3,}")  # one to four letters, at least four times in a row
+LETTERS = 5  # of a word that may not be repeated directly; shorter ones may be: "nous nous", "that that"
+OFTEN = 4  # minimal occurrences of a word, not adjacent, that may be a loop
+SHARE = 0.3  # minimal share of a word's occurrences among all words
 
 
 class Loop(NamedTuple):
-    text: str  # what is repeated
+    text: str  # the repeated text
     times: int
 
 
@@ -34,8 +34,8 @@ def words_of(text: str) -> list[str]:
 
 
 def repeated_phrase(words: Sequence[str]) -> Loop:
-    """The phrase that is said most often in immediate succession, one time for each word of a phrase that is not
-    repeated at all. Of single words only long ones count from two times on.
+    """Returns the phrase that is repeated most often in direct succession, with times=1 if there is none. Words of
+    fewer than five letters count from three times on, other phrases from two.
 
     >>> repeated_phrase("le chat le chat le chat dort".split())
     Loop(text='le chat', times=3)
@@ -53,7 +53,7 @@ def repeated_phrase(words: Sequence[str]) -> Loop:
 
 
 def stutter(text: str) -> Loop:
-    """The longest run of the same one to four letters.
+    """Returns the one to four letters that are repeated most often in a row.
 
     >>> stutter("PDNOOOOOOONEA"), stutter("hello")
     (Loop(text='o', times=7), Loop(text='', times=1))
@@ -63,13 +63,13 @@ def stutter(text: str) -> Loop:
 
 
 def repeated_words(words: Sequence[str]) -> Loop:
-    """The long word that occurs most often, anywhere."""
+    """Returns the most frequent long word."""
     counts = Counter(word for word in words if len(word) >= LETTERS)
     return Loop(*counts.most_common(1)[0]) if counts else Loop("", 0)
 
 
 def loop(source: str, target: str) -> Loop | None:
-    """What the target repeats and the source does not, or None.
+    """Returns a repetition of the target that the source does not have, or None.
 
     >>> loop("Where is it?", "Le septembre septembre septembre")
     Loop(text='septembre', times=3)
@@ -90,5 +90,5 @@ def loop(source: str, target: str) -> Loop | None:
 
 
 def _doubled(words: Sequence[str]) -> bool:
-    """Whether any word is said twice in a row."""
+    """Whether any word occurs twice in a row."""
     return any(one == other for one, other in pairwise(words))

@@ -1,4 +1,4 @@
-"""How probable a model finds given translations, and what else it could have said."""
+"""Scores of given translations by a model, and alternatives to them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class ScoringModel(LoadedModel):
     def score(
         self, sources: str | Iterable[str], targets: str | Iterable[str], *, tag: str | None = None
     ) -> Likelihood | list[Likelihood]:
-        """How probable the model finds given translations (forced decoding): of a pair of strings one `Likelihood`,
-        of two lists a list. Sources are read as `translate` reads them, each as one sentence; a target stands with its
-        slots where the source has them."""
+        """Scores given translations by forced decoding. Returns one `Likelihood` for a pair of strings, and a list for
+        two lists. Sources are preprocessed as in `translate`, each as one sentence; a target gets slots where its
+        source has them."""
         if isinstance(sources, str) != isinstance(targets, str):
             raise InputError("score takes a source and a target: two strings, or two lists of the same length")
         read, written = (checked_texts(side, "score") for side in (sources, targets))
@@ -50,11 +50,11 @@ class ScoringModel(LoadedModel):
         return found[0] if isinstance(sources, str) else found
 
     def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
-        """A source as `translate` reads it, as one sentence, and a given translation of it."""
+        """Returns a source, preprocessed as in `translate` as one sentence, with a given translation of it."""
         return forced_pair(self.unit_maker(TranslateOptions(split="lines", mend=self.config.mend), tag), source, target)
 
     def scores(self, pairs: Iterable[tuple[str, str]], *, tag: str | None = None) -> Iterator[Likelihood]:
-        """As `score`, of any number of pairs, of which some are in memory at a time."""
+        """Scores any number of pairs lazily, like `score`, with at most 2,000 in memory."""
         from regard.search.forced_decoding import Likelihood, forced_log_probs
 
         waiting, done = iter(pairs), 0
@@ -73,8 +73,8 @@ class ScoringModel(LoadedModel):
     def rank(
         self, source: str, targets: Iterable[str], *, length_penalty: float | None = None, tag: str | None = None
     ) -> list[Likelihood]:
-        """Several translations of one source, the best first: by their score, as a search with this length penalty
-        ranks (default: the model's own)."""
+        """Returns the scores of several translations of one source, best first, ranked as by a search with this length
+        penalty (default: the model's own)."""
         alpha = TranslateOptions(length_penalty=length_penalty).resolved(self.config).search().length_penalty
         (read,), written = checked_texts(source, "rank"), checked_texts(targets, "rank")
         found = self.scores(((read, target) for target in written), tag=tag)
@@ -83,9 +83,9 @@ class ScoringModel(LoadedModel):
     def alternatives(
         self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
     ) -> list[Alternative]:
-        """What else a sentence's translation could say after `prefix`, or at a word of the model's own translation
-        (`position`, from 0): the `count` most probable next tokens, and how the sentence goes on from each. After a
-        prefix that ends with a space it is the next word; otherwise the rest of its last word."""
+        """Returns the `count` most probable next tokens after `prefix`, or at a word of the model's own translation
+        (`position`, from 0), each with the best translation that continues with it. A prefix that ends with a space is
+        continued by a new word; otherwise its last word is completed."""
         from regard.translation.alternatives import alternatives
 
         (sentence,) = checked_texts(text, "alternatives")
@@ -102,18 +102,18 @@ class ScoringModel(LoadedModel):
 
 @dataclass(frozen=True)
 class ForcedPair:
-    """Both sides in text and in ids, without EOS. Origins lead from each character to the text as it was given."""
+    """A source and a target, as text and as ids without EOS. Origins map each character to the text as given."""
 
     read: str
     answer: str
-    source_ids: tuple[int, ...]  # with the tag's
+    source_ids: tuple[int, ...]  # including the tag
     target_ids: tuple[int, ...]
     source_origins: tuple[Span, ...]
     target_origins: tuple[Span, ...]
     slots: SlotTexts = NO_SLOTS
 
     def check_length(self, max_length: int, method: str, number: int) -> None:
-        """Raise where the model has no room for a side and its EOS."""
+        """Raises InputError if one side with its EOS is too long for the model."""
         if max(len(self.source_ids), len(self.target_ids)) >= max_length:
             raise InputError(
                 f"{method} reads sentences of fewer than {max_length} tokens, but pair {number} has "
@@ -122,7 +122,7 @@ class ForcedPair:
 
 
 def forced_pair(maker: UnitMaker, source: str, target: str) -> ForcedPair:
-    """`maker` must take a text as one sentence (split "lines")."""
+    """Makes a forced pair; `maker` must take a text as one sentence (split "lines")."""
     tokenizer = maker.tokenizer
     units = list(maker.units([(0, source)]))
     if len(units) == 1 and units[0].ids:

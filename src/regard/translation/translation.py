@@ -1,7 +1,7 @@
-"""What `translate` returns: a text with its translation, sentence by sentence, and the alternatives.
+"""The result of `translate`: a text with its translation, sentence by sentence, and the alternatives.
 
-Every span is (first character, one after the last): source spans index the text as it was given, target spans the
-translated text.
+Every span is (first character, one after the last): source spans index the given text, target spans the translated
+text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span, WordLink, shortened
 
-# kept: it stands in the translation · repaired: the search did not say it, and it was put in afterwards · missing: it
+# kept: it is in the translation · repaired: the search did not output it, and it was inserted afterwards · missing: it
 # is not in the translation
 Status = Literal["kept", "repaired", "missing"]
 
@@ -33,7 +33,7 @@ class Candidate:
 
 
 class Reason(NamedTuple):
-    """Why a sentence's translation is doubtful: a short name, and a sentence for people."""
+    """A reason to doubt a sentence's translation: a short name, and a sentence for users."""
 
     name: str
     text: str
@@ -44,32 +44,32 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True)
 class ProtectedSpan:
-    """A span of the source that must survive, and what became of it."""
+    """A protected span of the source, and its place in the translation."""
 
     text: str  # in the source
     kind: str  # number, url, placeholder, name, term …
-    wanted: str  # what must stand in the translation: the text itself, or what a glossary says
+    wanted: str  # its text in the translation: the same, or a glossary's translation
     source: Span
-    target: Span | None  # None where it is missing
+    target: Span | None  # None if it is missing
     status: Status
     note: str = ""  # why it is missing
 
 
 @dataclass(frozen=True, repr=False)
 class SentenceTranslation:
-    """One sentence: where it stands in both texts, and what is known about its translation."""
+    """One sentence, with its position in both texts and the details of its translation."""
 
     source: str
     text: str
     source_span: Span
     target_span: Span
-    read: str  # the source as the model read it: mended, with slots; empty where it was copied unread, or in parts
-    candidates: tuple[Candidate, ...] = ()  # best first; none where nothing was read
-    confidence: float | None = None  # predicted chrF of the translation, from 0 to 1; None where nothing was judged
-    reasons: tuple[Reason, ...] = ()  # why it is doubtful; none where it is not
+    read: str  # the model's input: normalized, with slots; empty if the source was copied or split
+    candidates: tuple[Candidate, ...] = ()  # best first; empty if nothing was read
+    confidence: float | None = None  # predicted chrF of the translation, from 0 to 1; None if not judged
+    reasons: tuple[Reason, ...] = ()  # to doubt it; empty if there are none
     alignment: tuple[WordLink, ...] | None = None  # None for a model without attention
     protected: tuple[ProtectedSpan, ...] = ()
-    slots: SlotTexts = NO_SLOTS  # what the slots of `read` stand for
+    slots: SlotTexts = NO_SLOTS  # the texts of the slots of `read`
 
     @property
     def doubtful(self) -> bool:
@@ -81,10 +81,10 @@ class SentenceTranslation:
 
 @dataclass(frozen=True, repr=False)
 class Translation:
-    """A text, its translation, its sentences and, of a text of one sentence, all candidates. `str` gives the text.
+    """A text, its translation, its sentences and, for a text of one sentence, all candidates. `str` gives the text.
 
-    What stands between the sentences (spaces, line breaks, list marks) is as in the source. Of a text of several
-    sentences the scores are added up, and `candidates` holds the best combinations."""
+    Everything between the sentences (spaces, line breaks, list marks) is as in the source. For several sentences the
+    scores are summed, and `candidates` has the best combinations."""
 
     source: str
     text: str
@@ -112,10 +112,10 @@ LINE_BREAK = re.compile(r"\r\n|[\r\n]")
 
 
 def distinct(candidates: Iterable[Candidate], nbest: int) -> tuple[Candidate, ...]:
-    """The first `nbest` of a list that differ in their text; of equal ones the first, which ranks highest.
+    """Returns the first `nbest` candidates that differ in their text; of equal ones the first, which ranks highest.
 
-    Different tokens can give the same text. So the list should hold all that the search found (up to `beam`
-    hypotheses), not only `nbest` of them; fewer than `nbest` remain where it found no more different ones."""
+    Different tokens can give the same text. So the list should contain all results of the search (up to `beam`
+    hypotheses), not only `nbest`; the result is shorter if fewer texts are distinct."""
     first: dict[str, Candidate] = {}
     for candidate in candidates:
         first.setdefault(candidate.text, candidate)
@@ -131,7 +131,7 @@ def in_one_line(text: str) -> str:
 
 
 def copied(text: str, words: Iterable[Span] = ()) -> Translation:
-    """The text as its own translation, in one sentence whose words are aligned with themselves."""
+    """Returns the text as its own translation, in one sentence whose words are aligned with themselves."""
     whole = (0, len(text))
     links = tuple((word, word) for word in words)
     sentence = SentenceTranslation(text, text, whole, whole, text, alignment=links)
@@ -139,7 +139,7 @@ def copied(text: str, words: Iterable[Span] = ()) -> Translation:
 
 
 def sentence_warnings(sentences: Iterable[SentenceTranslation]) -> tuple[str, ...]:
-    """The reasons of all sentences, a line for each."""
+    """Returns the reasons of all sentences, a line for each."""
     found = []
     for number, sentence in enumerate(sentences, start=1):
         where = f'sentence {number}, "{shortened(sentence.source, 40)}"'

@@ -1,8 +1,8 @@
-"""Text in, text out: a bundle, or several as an ensemble, as a translator.
+"""The text translator: a bundle, or several as an ensemble, with text in and text out.
 
-A text is cut into units (`units.py`), each prepared for the model (`prepare.py`), translated, checked and judged
-(`pipeline.py`), and put together again (`assemble.py`). The result for a text does not depend on the other texts. A
-lexicon and a rule system may be mixed in (`steering.py`), and unknown words replaced (`unknown.py`).
+A text is split into units (`units.py`), each prepared for the model (`prepare.py`), translated, checked and judged
+(`pipeline.py`), and the text is assembled from them (`assemble.py`). The result for a text does not depend on the other
+texts. A lexicon and a rule system may be mixed in (`steering.py`), and unknown words replaced (`unknown.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TextTranslator(TextTranslation, ScoringModel):
     def job(
         self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any
     ) -> TranslationJob:
-        """The work of a call of `translate`, for a caller that runs it in parts (`job.py`)."""
+        """Returns the work of a call of `translate`, for a caller that runs it in parts (`job.py`)."""
         lines = checked_texts(texts, "translate")
         for line in lines:
             check_characters(line)
@@ -33,7 +33,7 @@ class TextTranslator(TextTranslation, ScoringModel):
         search = options.search()
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
-        shared = replace(options, prefix="", progress=None)  # what parts that are translated together have in common
+        shared = replace(options, prefix="", progress=None)  # shared by parts that are translated together
         parts = []
         for tag, group in self.tokenizer.by_tag(lines, options.tag).items():
             filling = self._fill_unknown(options.unknown, tag, options.batch_tokens)
@@ -47,7 +47,7 @@ class TextTranslator(TextTranslation, ScoringModel):
         return TranslationJob(self, lines, parts, options.nbest, options.progress)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
-        """The first unit of each text with its prefix."""
+        """Adds its prefix to the first unit of each text."""
         last = -1
         for unit in units:
             first, last = unit.text != last, unit.text

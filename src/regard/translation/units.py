@@ -1,4 +1,4 @@
-"""A text as units that a model can read: its sentences, and of a sentence that is too long its clauses.
+"""Splits texts into units that a model can read: sentences, and clauses of a sentence that is too long.
 
 Nothing here depends on the other texts of a call, so the units of a long text can be made as they are needed.
 """
@@ -19,23 +19,23 @@ from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 from regard.translation.prepare import PreparedSentence, Reader, prepared, unread
 
-MAX_SENTENCE_CHARS = 20_000  # characters of a sentence that is looked at as a whole
-ROOM = 2  # for EOS, and for a word-start mark that the beginning of a part may need
+MAX_SENTENCE_CHARS = 20_000  # longer sentences are split before anything else
+ROOM = 2  # for EOS, and for a possible word-start mark at the beginning of a part
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What is searched for at a time: a sentence or a part of one."""
+    """The unit of search: a sentence or a part of one."""
 
-    text: int  # the number of its text
-    sentence: int  # the number of its sentence in the text
+    text: int  # index of its text
+    sentence: int  # index of its sentence in the text
     span: Span  # in the text
     prepared: PreparedSentence
-    ids: tuple[int, ...]  # with the tag's, without EOS; none where nothing is read
-    start: ForcedStart = NO_START  # how its translation must begin
+    ids: tuple[int, ...]  # including the tag, without EOS; empty if nothing is read
+    start: ForcedStart = NO_START  # forced beginning of its translation
 
     def without_source(self) -> Unit:
-        """What is needed to put a text together, without the places of characters."""
+        """Returns the unit as needed for assembly, without ids and character origins."""
         return replace(self, ids=(), prepared=replace(self.prepared, origins=()))
 
 
@@ -51,16 +51,16 @@ class _Waiting(NamedTuple):
 
 @dataclass(frozen=True)
 class UnitMaker:
-    """How texts become units for one model."""
+    """Makes units from texts for one model."""
 
-    tokenizer: Tokenizer  # without a tag of its own
+    tokenizer: Tokenizer  # without a fixed tag
     prefix: Sequence[int]  # ids of the tag
-    max_length: int  # tokens that the model reads, EOS counted
+    max_length: int  # maximal tokens of a source, EOS counted
     options: TranslateOptions
     reader: Reader
 
     def units(self, texts: Iterable[tuple[int, str]], at_a_time: int = 512) -> Iterator[Unit]:
-        """The units of numbered texts, in order."""
+        """Yields the units of numbered texts, in order."""
         waiting: list[_Waiting] = []
         for number, text in texts:
             for sentence, span in enumerate(self._sentences(text)):

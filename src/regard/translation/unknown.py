@@ -3,10 +3,10 @@
     source(t) = argmax_s a(t, s)      a: the cross-attention that predicted word t, EOS left out
 
 The <unk> at t becomes its source word (copy), or the lexicon's translation of that word, or the word itself if the
-lexicon has none. It is for vocabularies with an <unk>: BPE spells every word. Pieces of SentencePiece know all but rare
-characters, so an <unk> of theirs is taken to be one that is unknown in the source, if there is any. The translation is
-force-decoded, so this works with any search strategy. Luong et al. train a model to predict the position of the source
-word; here attention gives it without training, and with the errors of attention.
+lexicon has none. It is for vocabularies with an <unk>: BPE spells every word. SentencePiece lacks only rare characters,
+so its <unk> is aligned only with unknown source pieces, if there are any. The translation is force-decoded, so this
+works with any search strategy. Luong et al. train a model to predict the position of the source word; here attention
+gives it without training, and with the errors of attention.
 
     T target   S source
 """
@@ -34,7 +34,7 @@ ELISION = tuple(mark.encode() for mark in "'’")  # no space after it: l' + Oba
 def check_unknown(
     unknown: Unknown, tokenizer: Tokenizer, heads: AlignmentHeads, lexicon: TokenLexicon | None, architecture: str
 ) -> None:
-    """Raise if this model cannot have its unknown words replaced in this way."""
+    """Raises InputError if unknown words of this model cannot be replaced in this way."""
     if tokenizer.unknown is None:
         raise InputError(
             f"unknown words are replaced ({unknown}) in models that have <unk>, such as those of whole words; the "
@@ -58,8 +58,8 @@ def fill_unknown(
     targets: Sequence[Sequence[int]],
     batch_tokens: int = BATCH_TOKENS,
 ) -> list[str]:
-    """The text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word. Targets
-    without one are not force-decoded."""
+    """Returns the text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word.
+    Targets without <unk> are not force-decoded."""
     lacking = [i for i, ids in enumerate(targets) if tokenizer.unknown in ids]
     read, said = [sources[i] for i in lacking], [targets[i] for i in lacking]
     only = tokenizer.source.unknown if tokenizer.config.unit == "sentencepiece" else None
@@ -80,10 +80,10 @@ def source_positions(
     only: int | None = None,
     batch_tokens: int = BATCH_TOKENS,
 ) -> list[list[int]]:
-    """For every token of every target the position of the source word it is aligned to. The ids before `first` are a
-    tag, and positions count from there. Of a source that has the id `only`, no other ids are considered."""
+    """Returns the position of the aligned source word for every token of every target. The ids before `first` are a
+    tag, and positions count from there. In a source with the id `only`, no other ids are considered."""
     pairs = [(tuple(source), tuple(target)) for source, target in zip(sources, targets, strict=True)]
-    once = list(dict.fromkeys(pairs))  # sentences that differ in unknown words have equal ids
+    once = list(dict.fromkeys(pairs))  # sentences that differ only in unknown words have equal ids
     found: dict[tuple[Ids, Ids], list[int]] = {}
     for batch in token_batches([len(source) + len(target) for source, target in once], batch_tokens):
         some = [once[i] for i in batch]
@@ -105,8 +105,8 @@ def filled(
     ids: Sequence[int],
     positions: Sequence[int],
 ) -> str:
-    """The text of target ids. `source_words` are in pieces form, `positions` their index for each target token; neither
-    is read where no id is unknown."""
+    """Returns the text of target ids. `source_words` are in pieces form, `positions` are their indices for each target
+    token; both are used only if an id is unknown."""
     pieces: list[bytes] = []
     for t, i in enumerate(ids):
         piece = tokenizer.target.bytes[i]

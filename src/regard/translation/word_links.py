@@ -1,6 +1,6 @@
-"""What each word of a translation attended to: the links between words that an attention map gives.
+"""Word links: the links between words that an attention map gives.
 
-The map that is read is the card's choice (`attention_view`) or the default one (`alignment_heads.py`). A slot is the
+The attention map is the one the card names (`attention_view`) or the default one (`alignment_heads.py`). A slot is the
 same character on both sides, so its link is certain and taken from the texts.
 """
 
@@ -19,8 +19,8 @@ from regard.text.words import Span, WordLink, WordsOf, word_spans
 def word_links(
     tokenizer: Tokenizer, view: AlignmentView, weights: Weights, read: str, target_ids: Sequence[int]
 ) -> tuple[WordAttention, list[WordLink]]:
-    """How much the words of the target ids' text attended to the words of `read`, and the links between them, in order
-    of the target."""
+    """Returns how much the words of the target attended to the words of `read`, and the links between them, in the
+    order of the target."""
     source_spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(read)]
     target_spans = tokenizer.target_pieces(target_ids)
     return links_between(weights, view, (read, source_spans), (tokenizer.decode(target_ids), target_spans))
@@ -33,7 +33,7 @@ def links_between(
     target: tuple[str, Sequence[Span]],
     words: WordsOf = word_spans,
 ) -> tuple[WordAttention, list[WordLink]]:
-    """The same of two texts with the spans of their tokens."""
+    """Like `word_links`, for two texts with the spans of their tokens."""
     (read, source_spans), (answer, target_spans) = source, target
     source_words, target_words = words(read), words(answer)
     known = {read: source_words, answer: target_words}

@@ -114,7 +114,7 @@ def test_a_ribbon_for_every_weight_that_counts_and_none_for_a_row_that_must_not_
         assert (curve.points[0][0], curve.points[3][0]) == (middles[looks], pytest.approx(middles[at]))
         assert curve.width == pytest.approx(9 * wanted[curve.note])
     said = " ".join(words.text for words in drawing.labels)
-    assert "La: not drawn: not numbers · vieille: not drawn: sums to 1.300" in said
+    assert "La: not drawn: contains NaN or infinity · vieille: not drawn: sums to 1.300" in said
 
 
 def test_each_line_of_ribbons_runs_its_own_way() -> None:
@@ -193,7 +193,9 @@ def test_what_must_not_be_drawn_is_not() -> None:
     notes = [item.note for item in drawing.items if isinstance(item, Box)]
     assert not any(note.startswith(("La ←", "vieille ←")) for note in notes)
     assert any(note.startswith("femme ←") for note in notes)
-    assert {"not drawn: not numbers", "not drawn: sums to 1.300"} <= {words.text for words in drawing.labels}
+    assert {"not drawn: contains NaN or infinity", "not drawn: sums to 1.300"} <= {
+        words.text for words in drawing.labels
+    }
     small = sheet_drawing(sheet(["a"], ["b", "c"], broken=True))
     assert not any(isinstance(item, Tiles) for item in small.items)
 

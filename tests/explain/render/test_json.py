@@ -22,4 +22,4 @@ def test_a_map_comes_back() -> None:
 def test_a_broken_row_is_null_and_says_why() -> None:
     found = json.loads(dumps(rounded(grid_data(hard("words", broken=True)))))
     assert set(found["values"][0]) == {None}
-    assert found["problems"][0] == "not drawn: not numbers"
+    assert found["problems"][0] == "not drawn: contains NaN or infinity"

@@ -57,7 +57,7 @@ def test_the_picture_of_a_real_search(translator: Translator) -> None:
     assert written == svg(lattice_drawing(lattice(translator.bundle, SOURCE, 3)))
     text = "".join(ElementTree.fromstring(written).itertext())
     assert found.nbest[0].text in text
-    assert "crowded out: 3 better ones went on" in text  # as the title of a box
+    assert "crowded out: 3 better ones were kept" in text  # as the title of a box
     assert text.count("so far") >= len(found.nodes)
 
 

@@ -20,7 +20,7 @@ from regard.layers.attention import KeyValue, MultiHeadAttention
 
 @contextmanager
 def replaced(owner: Any, name: str, part: Any) -> Iterator[None]:
-    """Replace an attribute inside the `with` block."""
+    """Replaces an attribute inside the `with` block."""
     original = getattr(owner, name)
     setattr(owner, name, part)
     try:
@@ -39,7 +39,7 @@ def without_positions() -> AbstractContextManager[None]:
 
 
 def without_mask() -> AbstractContextManager[None]:
-    """Decoder positions attend to the words that they must predict. In translation those do not exist yet."""
+    """Lets decoder positions attend to the words that they must predict; in translation those do not exist yet."""
     forward = MultiHeadAttention.forward
 
     def unmasked(

@@ -1,4 +1,4 @@
-"""What BLEU does not see, in numbers (the notes on its weaknesses): synonyms, order, and whether a sentence is right.
+"""What BLEU does not measure, in numbers (the notes on its weaknesses): synonyms, order, and correctness.
 
 The examples (`bleu_examples.toml`) are ours and few.
 """

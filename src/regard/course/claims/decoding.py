@@ -1,4 +1,4 @@
-"""Beam search against greedy search, and all positions in parallel against step by step."""
+"""Compares beam search with greedy search, and all positions in parallel with step-by-step decoding."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_beam(setup: ExperimentSetup) -> ClaimResult:
 
 @torch.inference_mode()
 def seconds(model: Model, length: int, rows: int = 16) -> tuple[float, float]:
-    """The minimum over a few tries: all positions in parallel, and step by step over the same tokens."""
+    """Times all positions in parallel, and step by step over the same tokens; each the minimum of a few tries."""
     torch.manual_seed(length)
     tokens = torch.randint(3, model.target_size, (rows, length)).tolist()
     batch = flat_batch(tokens, tokens).pad()

@@ -1,11 +1,11 @@
-"""What all experiments share: the result of one, its verdict, one small corpus, one recipe, trained models.
+"""Common parts of all experiments: results and verdicts, one small corpus, one recipe, trained models.
 
 The criterion for "shown" is part of a claim and is fixed before its experiment runs. A verdict is one of
 
     shown               the measurement meets the criterion with every seed
     not shown           it does not; that is no proof of the contrary
-    the notes are wrong the notes' own formula does not give what they print
-    rounded             it does, but for the last digit printed
+    the notes are wrong the notes' own formula does not give the printed value
+    rounded             it does, except for the last printed digit
 
 Training is the same as `regard train`, so an interrupted run resumes exactly. Measurements of a trained model are
 cached. A model that several experiments need is trained once.
@@ -50,7 +50,7 @@ SHOWN, NOT_SHOWN = "shown", "not shown"
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """What an experiment measured, and the verdict."""
+    """The measurements of an experiment, and the verdict."""
 
     verdict: str
     figure: str  # the numbers behind the verdict, in one or two lines
@@ -60,29 +60,29 @@ class ClaimResult:
 
 
 def judge(passed: bool) -> str:
-    """The verdict."""
+    """Returns the verdict, "shown" or "not shown"."""
     return SHOWN if passed else NOT_SHOWN
 
 
 def over_seeds(values: Sequence[float], form: str = "{:.1f}") -> str:
-    """The mean over seeds with minimum and maximum: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
+    """Formats the mean over seeds with minimum and maximum: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
     mean, *ends = (form.format(x) for x in (sum(values) / len(values), min(values), max(values)))
     return mean if len(values) == 1 else f"{mean} ({ends[0]} to {ends[1]})"
 
 
 def read_data(name: str) -> dict[str, Any]:
-    """A TOML file of this folder."""
+    """Reads a TOML file of this folder."""
     return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
 class JsonCache:
-    """Results in a folder: what exists is read, not computed again."""
+    """Results cached in a folder: existing ones are read, not computed again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, name: str, make: Callable[[], Any]) -> Any:
-        """The stored result, or that of `make`, which is then stored."""
+        """Returns the stored result, or that of `make`, which is then stored."""
         path = self.folder / f"{name}.json"
         if path.exists():
             return json.loads(path.read_text(encoding="utf-8"))
@@ -90,7 +90,7 @@ class JsonCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
         write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
-        return json.loads(text)  # the same types as a later read gives
+        return json.loads(text)  # the same types as when it is read later
 
 
 SEEDS = (1, 2, 3)
@@ -99,11 +99,11 @@ LONGEST = 128  # tokens
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model to train: its architecture and what is changed in it."""
+    """A model to train: its architecture and the changes to it."""
 
     name: str
     architecture: str = "transformer"
-    ablation: str = "none"  # of ABLATIONS
+    ablation: str = "none"  # one of ABLATIONS
     heads: int | None = None
     updates: int = 1  # a multiple of the usual number
     assessed: int = 1  # evaluations on the dev set, the last one at the end
@@ -130,11 +130,11 @@ class ExperimentSetup:
         return self._splits
 
     def test(self) -> list[Example]:
-        """Every third test sentence."""
+        """Returns every third test sentence."""
         return list(self.splits["test"].examples[:: 8 if self.quick else 3])
 
     def corpus(self) -> Path:
-        """The folder of the corpus, written first if needed."""
+        """Returns the folder of the corpus, which is written if needed."""
         folder = self.out / "corpus"
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -148,7 +148,7 @@ class ExperimentSetup:
         return folder
 
     def recipe(self, spec: ModelSpec, seed: int) -> Recipe:
-        """The training recipe of a model."""
+        """Returns the training recipe of a model."""
         corpus = self.corpus()
         presets = ARCHITECTURES[spec.architecture].presets
         model = replace(presets["tiny"], dropout=0.0)
@@ -175,12 +175,12 @@ class ExperimentSetup:
 
     @contextmanager
     def trained(self, spec: ModelSpec, seed: int) -> Iterator[Bundle]:
-        """The trained model, trained first if needed; its ablation is active inside the `with` block."""
+        """Yields the model, which is trained if needed; its ablation is active inside the `with` block."""
         with ABLATIONS[spec.ablation]():
             yield Bundle.load(find_bundle(self._run(spec, seed)), "cpu")
 
     def curve(self, spec: ModelSpec, seed: int) -> list[tuple[int, float]]:
-        """Updates and BLEU on the dev set, on the way through a training."""
+        """Returns the learning curve: updates and BLEU on the dev set."""
 
         def read() -> list[tuple[int, float]]:
             lines = (self._run(spec, seed) / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
@@ -190,7 +190,7 @@ class ExperimentSetup:
         return [(step, score) for step, score in self.cache.get(f"{spec.name}-{seed}-curve".replace(" ", "-"), read)]
 
     def _run(self, spec: ModelSpec, seed: int) -> Path:
-        """The folder of the run, trained first if needed."""
+        """Returns the folder of the run, which is trained if needed."""
         folder = self.out / "runs" / f"{spec.name.replace(' ', '-')}-{seed}"
         self._learn(spec, seed, folder)
         return folder
@@ -212,7 +212,7 @@ class ExperimentSetup:
         done.touch()
 
     def measured(self, spec: ModelSpec, seed: int, what: str, measure: Callable[[Bundle], Any]) -> Any:
-        """A measurement of a trained model, cached."""
+        """Returns a measurement of a trained model, cached."""
 
         def make() -> Any:
             with self.trained(spec, seed) as bundle:
@@ -223,30 +223,30 @@ class ExperimentSetup:
     # ---------------------------------------------------------------- measurements that several experiments share
 
     def translations(self, spec: ModelSpec, seed: int) -> list[str]:
-        """Greedy translations of the test."""
+        """Returns greedy translations of the test."""
         sources = [example.src for example in self.test()]
         found: list[str] = self.measured(spec, seed, "test", lambda bundle: translations_of(bundle, sources))
         return found
 
     def bleu(self, spec: ModelSpec, seed: int) -> float:
-        """BLEU of the greedy translations of the test."""
+        """Returns BLEU of the greedy translations of the test."""
         return bleu(self.translations(spec, seed), [example.tgt for example in self.test()]).score
 
     def loss(self, spec: ModelSpec, seed: int) -> float:
-        """Nats per target token of the test under teacher forcing."""
+        """Returns nats per target token of the test under teacher forcing."""
         pairs = HeldOut([e.src for e in self.test()], [e.tgt for e in self.test()])
         found: float = self.measured(spec, seed, "loss", lambda bundle: token_loss(bundle, pairs, LONGEST, 4096))
         return found
 
 
 def translations_of(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
-    """Translations of these lines as whole sentences."""
+    """Translates lines, each as one sentence."""
     translator = Translator(bundle, DecodeConfig(beam), LONGEST)
     return [one.text for one in translator.translate(sources, **AS_LINES)]
 
 
 def untrained_model(architecture: str, vocabulary: int, seed: int) -> Model:
-    """A model of preset tiny with random weights."""
+    """Makes a model of preset tiny with random weights."""
     torch.manual_seed(seed)
     _, presets, make = ARCHITECTURES[architecture]
     return make(presets["tiny"], vocabulary, vocabulary, True)

@@ -1,5 +1,5 @@
-"""How training goes: updates to a given BLEU, and tokens a second by the length of the sentences (the notes' table of
-RNNs against Transformers).
+"""The speed of learning: updates to a given BLEU, and tokens per second by sentence length (the notes' table of RNNs
+against Transformers).
 
     B sentences   S tokens of each; B · S is the same for all lengths
 """
@@ -15,7 +15,7 @@ from regard.batch import flat_batch
 from regard.course.claims.experiment import ClaimResult, ExperimentSetup, ModelSpec, judge, untrained_model
 from regard.models.base import Model
 
-ASSESSED = 12  # times in a training
+ASSESSED = 12  # evaluations per training
 MODELS = tuple(ModelSpec(f"{name} assessed", name, updates=3, assessed=ASSESSED) for name in (
     "rnn", "rnn-attention", "transformer",
 ))  # fmt: skip
@@ -25,7 +25,7 @@ TOKENS = 2048
 
 
 def updates_to(curve: Sequence[tuple[int, float]], goal: float) -> int | None:
-    """The first update at which BLEU has reached the goal; None if it never has.
+    """Returns the first update at which BLEU has reached the goal; None if it never has.
 
     >>> updates_to([(100, 3.0), (200, 41.5), (300, 39.0)], 40), updates_to([(100, 3.0)], 40)
     (200, None)
@@ -47,7 +47,7 @@ def test_steps(setup: ExperimentSetup) -> ClaimResult:
 
 
 def training_speed(model: Model, length: int) -> float:
-    """Tokens a CPU second of forward and backward passes over TOKENS // S sentences of S tokens, the best of three."""
+    """Measures tokens per CPU second of training passes over TOKENS // S sentences of S tokens, the best of three."""
     generator = torch.Generator().manual_seed(length)
     tokens = torch.randint(3, model.target_size, (TOKENS // length, length), generator=generator).tolist()
     batch = flat_batch(tokens, tokens).pad()
@@ -62,7 +62,7 @@ def training_speed(model: Model, length: int) -> float:
 
 
 def table_of_speeds(found: Mapping[str, Sequence[float]]) -> ClaimResult:
-    """The verdict on speeds at LENGTHS by model."""
+    """Returns the verdict on speeds at LENGTHS by model."""
     kept = {name: speeds[-1] / speeds[0] for name, speeds in found.items()}
     passed = kept["transformer"] >= 0.8 and kept["rnn"] <= 0.6 and kept["rnn-attention"] <= 0.6
     shares = ", ".join(f"{name} {share:.0%}" for name, share in kept.items())

@@ -12,12 +12,12 @@ from regard.course.claims.experiment import SHOWN, ClaimResult, ExperimentSetup
 from regard.layers.attention import attend
 from regard.metrics.bleu import Bleu, bleu
 
-ANSWERS = ((0.621, -0.182), (0.524, 0.235), (0.462, 0.156), (0.715, -0.324))  # of exercise 5
+ANSWERS = ((0.621, -0.182), (0.524, 0.235), (0.462, 0.156), (0.715, -0.324))  # printed answers of exercise 5
 
 
 def compared(printed: Sequence[float], computed: Sequence[float], digits: int, what: str) -> ClaimResult:
-    """Shown if the printed figures are the computed ones, rounded to the same digits. Off by no more than one in the
-    last digit is rounding, not error; a whole number is a count and is right or wrong."""
+    """Compares printed with computed figures: shown if they agree after rounding. A difference of at most one in the
+    last digit is rounding, not an error; an integer is a count and is right or wrong."""
     furthest = max(abs(p - c) for p, c in zip(printed, computed, strict=True)) * 10**digits
     given, right_values = _list(printed), _list(computed)
     verdict = f"the notes are wrong: {what} = {right_values}, not {given}"
@@ -63,7 +63,7 @@ def test_trigrams(setup: ExperimentSetup) -> ClaimResult:
     return compared([1, 3, 0.51], found, 2, "right trigrams, all trigrams, BLEU")
 
 
-SIMILARITIES, VALUES = (0.05, 0.8, 0.05, 0.1), (171.0, 23.0, 130.0, 1.0)  # of the slide on retrieval
+SIMILARITIES, VALUES = (0.05, 0.8, 0.05, 0.1), (171.0, 23.0, 130.0, 1.0)  # from the slide on retrieval
 FILTER = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.8, 0.1, 0.1), (0.0, 0.1, 0.8, 0.1), (0.0, 0.2, 0.1, 0.7))
 
 

@@ -1,4 +1,4 @@
-"""Claims and verdicts as text, as Markdown and as one HTML page."""
+"""Formats claims and verdicts as text, as Markdown and as an HTML page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from regard.course.claims.run import TestedClaim
 from regard.report.deliver import Output
-from regard.report.page import page, said
+from regard.report.page import escaped, page
 from regard.report.table import Markup, Table
 
 TITLE = "What the notes claim, tested"
@@ -18,7 +18,7 @@ WIDTH = 100  # characters of a line of text
 
 
 def claims_output(tested: Sequence[TestedClaim], quick: bool) -> Output:
-    """The results in every format that `regard claims` writes."""
+    """Returns the results in every format that `regard claims` writes."""
     return Output(
         text=lambda: render_text(tested, quick),
         data=lambda: {one.claim.name: {"seconds": one.seconds, **asdict(one.result)} for one in tested},
@@ -28,7 +28,7 @@ def claims_output(tested: Sequence[TestedClaim], quick: bool) -> Output:
 
 
 def note(quick: bool) -> str:
-    """The conditions of all experiments."""
+    """Describes the conditions of all experiments."""
     size = "in the quick form, which shows that everything runs and proves nothing" if quick else "on one CPU"
     return f"Small experiments on the embedded corpus, {size}. The criterion of each claim was fixed before they ran."
 
@@ -58,13 +58,13 @@ def render_markdown(tested: Sequence[TestedClaim], quick: bool) -> str:
 
 def render_html(tested: Sequence[TestedClaim], quick: bool) -> str:
     rows = [
-        [Markup(f'<a href="#{said(t.claim.name)}">{said(t.claim.name)}</a>'), t.claim.statement, t.result.verdict]
+        [Markup(f'<a href="#{escaped(t.claim.name)}">{escaped(t.claim.name)}</a>'), t.claim.statement, t.result.verdict]
         for t in tested
     ]
-    body = [f"<p>{said(note(quick))}</p>", Table(HEADER, rows, WORDS).html()]
+    body = [f"<p>{escaped(note(quick))}</p>", Table(HEADER, rows, WORDS).html()]
     for one in tested:
-        body.append(f'<h2 id="{said(one.claim.name)}">{said(one.claim.name)}</h2>')
-        body += [f"<p><strong>{label}</strong> {said(text)}</p>" for label, text in _paragraphs(one)]
+        body.append(f'<h2 id="{escaped(one.claim.name)}">{escaped(one.claim.name)}</h2>')
+        body += [f"<p><strong>{label}</strong> {escaped(text)}</p>" for label, text in _paragraphs(one)]
         if one.result.rows:
             body.append(_table(one).html())
     return page(TITLE, "\n".join(body))

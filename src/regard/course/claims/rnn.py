@@ -1,7 +1,7 @@
 """Limits of recurrent networks: the bottleneck of one vector per sentence, and gradients that vanish or explode.
 
 h(t) = tanh(W x(t) + U h(t−1)): the gradient of h(S) by h(1) is a product of S − 1 factors diag(1 − h²) U. With entries
-of U of variance g² / D, whose spectral radius is about g, it shrinks by about g a word while the tanh is linear.
+of U of variance g² / D, whose spectral radius is about g, it shrinks by about g per word while the tanh is linear.
 
     B sentences   S source tokens   D width
 """
@@ -32,7 +32,7 @@ LENGTHS = (5, 10, 20, 40)
 
 
 def by_length(setup: ExperimentSetup) -> dict[str, list[Example]]:
-    """At most 150 held-out sentences of each length."""
+    """Returns at most 150 held-out sentences of each length."""
     held_out = [e for name in ("test", "dev", "compositional") for e in setup.splits[name].examples]
     groups: dict[str, list[Example]] = {f"up to {SHORT} words": [], "between": [], f"over {LONG} words": []}
     short, between, long = groups.values()
@@ -62,8 +62,8 @@ def test_lengths(setup: ExperimentSetup) -> ClaimResult:
 
 
 def first_word_gradient(architecture: str, length: int, seed: int) -> float:
-    """In an untrained model, the share of the gradient of log p(first target word) that reaches the first of S source
-    words, divided by an equal share, 1 / S. The sentences are random tokens."""
+    """Returns, for an untrained model, the share of the gradient of log p(first target word) that reaches the first of
+    S source words, divided by an equal share, 1 / S. The sentences are random tokens."""
     model = experiment.untrained_model(architecture, 500, seed).eval()
     rows = torch.randint(3, 500, (16, length)).tolist()
     batch = flat_batch(rows, [row[:1] for row in rows]).pad()
@@ -97,7 +97,7 @@ SPANS = (5, 10, 20, 40, 80)
 
 
 def gradient_norm(gain: float, length: int, seed: int) -> float:
-    """‖uᵀ ∂h(S) / ∂h(1)‖ for a random u of length 1: how much of a unit error at the last word arrives at the first.
+    """Returns ‖uᵀ ∂h(S) / ∂h(1)‖ for a random u of length 1: the share of a unit error that reaches the first word.
 
     >>> gradient_norm(0.5, 5, seed=1) > gradient_norm(0.5, 10, seed=1)
     True
@@ -114,7 +114,7 @@ def gradient_norm(gain: float, length: int, seed: int) -> float:
 
 
 def lstm_gradient_norm(length: int, seed: int) -> float:
-    """`gradient_norm` along the cell c of an LSTM with the initial weights of our models: forget biases of 1."""
+    """Like `gradient_norm`, along the cell c of an LSTM with the initial weights of our models (forget biases of 1)."""
     generator = torch.Generator().manual_seed(seed)
     size = 1 / math.sqrt(WIDTH)
     of_input, of_state = (_normal(generator, 4 * WIDTH, WIDTH) * size for _ in range(2))

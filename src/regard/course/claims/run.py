@@ -1,4 +1,4 @@
-"""Runs claims in order. Finished results are read from the folder, new ones are written to it at once."""
+"""Tests claims in order. Finished results are read from the folder, new ones are written to it at once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Claim:
     name: str
     test: Experiment
     statement: str
-    experiment: str  # what is done
-    criterion: str  # for "shown"
-    remark: str = ""  # other observations, where they do not depend on the result
+    experiment: str  # description of the experiment
+    criterion: str  # criterion for "shown"
+    remark: str = ""  # other observations, if they do not depend on the result
 
 
 def _claim(name: str, test: str, **texts: str) -> Claim:
-    """A claim of `claims.toml`; `test` is the module of this folder and the function in it."""
+    """Makes a claim of `claims.toml`; `test` names the module of this folder and the function in it."""
     module, function = test.split(".")
     return Claim(name, getattr(import_module(f"regard.course.claims.{module}"), function), **texts)
 
@@ -47,7 +47,7 @@ class TestedClaim:
 
 
 def choose(names: Sequence[str]) -> list[Claim]:
-    """The claims with these names, or all, in order; InputError for an unknown name."""
+    """Returns the claims with these names, or all, in order; raises InputError for an unknown name."""
     known = {claim.name: claim for claim in ALL}
     for name in names:
         if name not in known:
@@ -56,7 +56,7 @@ def choose(names: Sequence[str]) -> list[Claim]:
 
 
 def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[str], None]) -> list[TestedClaim]:
-    """Run the experiments, or read their stored results from the folder `out`; `tell` is called with each step."""
+    """Runs the experiments, or reads their stored results from the folder `out`; `tell` is called with each step."""
     check_folder(out, quick)
     setup, done = ExperimentSetup(out, quick, tell), JsonCache(out / "claims")
     tested = []
@@ -75,7 +75,7 @@ def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[
 
 
 def check_folder(out: Path, quick: bool) -> None:
-    """Refuse to mix quick and full results, and to write into a folder with other files."""
+    """Raises if quick and full results would be mixed, or if the folder has other files."""
     mark, wanted = out / "size.json", {"quick": quick}
     if mark.exists():
         if json.loads(mark.read_text(encoding="utf-8")) != wanted:

@@ -1,12 +1,11 @@
-"""Parts of a Transformer, tested by taking them away (scaling, positions, the causal mask, heads), and its attention.
+"""Ablations of parts of a Transformer (scaling, positions, the causal mask, heads), and the meaning of its attention.
 
 Scaling (Vaswani et al. 2017, section 3.2.1): with entries of variance 1, q·k has variance d_k. Large scores make the
 softmax nearly one-hot, where its derivative ∂a/∂z = diag(a) − aaᵀ is nearly 0.
 
-Positions: without them a Transformer cannot tell "the dog sees the cat" from "the cat sees the dog". Pairs consist of
-nouns that occur in the corpus as subjects and as objects, and of verbs that occur with such nouns. Some are odd in
-either order ("the rope loses the soldier"); the rules translate them. Neither sentence of a pair is in the training
-text.
+Positions: without them a Transformer cannot distinguish "the dog sees the cat" from "the cat sees the dog". Pairs have
+nouns that occur in the corpus as subjects and as objects, and verbs that occur with such nouns. Some are odd in either
+order ("the rope loses the soldier"); the rules give the references. Neither sentence of a pair is in the training text.
 
     N queries   S keys or source tokens   D width
 """
@@ -36,8 +35,8 @@ KEYS, QUERIES = 32, 512
 
 
 def saturation(size: int, seed: int) -> dict[str, float]:
-    """The variance of q·k; then, with and without √d_k, the entropy of the weights as a share of its maximum, and the
-    mean norm of ∂a/∂z."""
+    """Returns the variance of q·k and, with and without √d_k, the entropy of the weights as a share of its maximum and
+    the mean norm of ∂a/∂z."""
     generator = torch.Generator().manual_seed(seed)
     q, k = (torch.randn(n, size, generator=generator, dtype=torch.float64) for n in (QUERIES, KEYS))
     scores = q @ k.T  # (N, S)
@@ -90,8 +89,8 @@ _BEGINNING = re.compile(r"The (\w+) (\w+) the (\w+)\b")
 
 
 def order_pairs(setup: ExperimentSetup) -> list[list[tuple[str, str]]]:
-    """Two sentences of the same words in two orders, with their translations. In the training text every noun occurs as
-    a subject and as an object, and every verb with such nouns on both sides."""
+    """Returns pairs of sentences of the same words in two orders, with their translations. In the training text every
+    noun occurs as a subject and as an object, and every verb with such nouns on both sides."""
     train = {example.src for example in setup.splits["train"].examples}
     seen = [found.groups() for line in sorted(train) if (found := _BEGINNING.match(line))]
     both_ways = {subject for subject, _, _ in seen} & {thing for _, _, thing in seen}
@@ -145,8 +144,8 @@ def test_positions(setup: ExperimentSetup) -> ClaimResult:
 
 @torch.inference_mode()
 def order_difference(seed: int, ablation: str, tokens: int = 12, orders: int = 20) -> float:
-    """The largest difference, in double precision, between the encoder's states of a sentence whose words change places
-    and the states of the sentence as it was, whose rows change places. A fresh model; states have the size of 1."""
+    """Returns the largest difference, in double precision, between the encoder's states of a sentence with permuted
+    words and the permuted states of the original sentence. The model is untrained; states are of the order of 1."""
     model = experiment.untrained_model("transformer", 500, seed).eval().double()
     words = torch.randint(3, 500, (1, tokens))
     mask = torch.ones_like(words, dtype=torch.bool)
@@ -210,7 +209,7 @@ def test_heads(setup: ExperimentSetup) -> ClaimResult:
     return ClaimResult(judge(passed), figure, ["model", *(f"seed {s}" for s in setup.seeds)], rows)
 
 
-# ------------------------------------------------------------------------------------------------ what attention shows
+# ------------------------------------------------------------------------------------------------ interpretability
 
 
 SENTENCES = 60
@@ -221,7 +220,7 @@ def test_interpretability(setup: ExperimentSetup) -> ClaimResult:
     some = examples[:: max(1, len(examples) // SENTENCES)][: 8 if setup.quick else SENTENCES]
 
     def measure(bundle: Bundle) -> list[list[float]]:
-        """Per sentence, for attention and for gradient × input: ρ against Δ log p, how often the top word agrees."""
+        """Returns per sentence, for attention and gradient × input: ρ against Δ log p, agreement of the top word."""
         rows = []
         for example in some:
             found = evidence(bundle, example.src, example.tgt)
@@ -230,7 +229,7 @@ def test_interpretability(setup: ExperimentSetup) -> ClaimResult:
             rows.append([x for one in maps for x in (found.agreement(one)[1], found.same_best(one))])
         return rows
 
-    rows, agreements = [], []  # of attention: ρ and agreement
+    rows, agreements = [], []  # rows of the table; of attention, ρ and agreement
     for seed in setup.seeds:
         means = np.nanmean(np.array(setup.measured(BASE, seed, "evidence", measure), dtype=float), axis=0)
         rows.append(["attention", str(seed), f"{means[0]:.2f}", f"{means[1]:.0%}"])

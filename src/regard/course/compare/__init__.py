@@ -1,1 +1,1 @@
-"""Several systems on the same data, test and budget: plan, train, translate, report."""
+"""Comparison of several systems on the same data, test and budget: plan, train, translate, report."""

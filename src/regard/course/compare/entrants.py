@@ -1,9 +1,9 @@
-"""The systems of a comparison: what their names mean.
+"""The systems of a comparison, and the meaning of their names.
 
     rnn  transformer:tiny     a neural model, an architecture or one of its presets; once for each seed
     rnn+rl  gnmt+rl+ensemble  with additions, in the order of ADDITIONS
     ensemble                  all plain neural models of the comparison, seed 1, as one ensemble
-    ibm  phrases  rules       no neural network: no seed, and no operations are counted
+    ibm  phrases  rules       no neural network: no seed, and no counted operations
 
 A neural system is an ensemble of one or more trained runs with additions for translation; its cost is that of all its
 runs. Recipes are made in `plan.py`, training is in `run.py`.
@@ -46,7 +46,7 @@ class TrainingRun:
     after: TrainingRun | None = None  # the run it starts from
 
     def runs(self) -> list[TrainingRun]:
-        """This run and those it starts from, in training order."""
+        """Returns this run and those it starts from, in training order."""
         return [*(self.after.runs() if self.after else []), self]
 
 
@@ -55,10 +55,10 @@ class NeuralSystem:
     """One trained model, or an ensemble of several."""
 
     members: tuple[TrainingRun, ...]
-    additions: tuple[str, ...] = ()  # of lexicon, rules and posunk
+    additions: tuple[str, ...] = ()  # any of lexicon, rules and posunk
 
     def runs(self) -> list[TrainingRun]:
-        """Every run that it needs, in training order, each once."""
+        """Returns every run that it needs, in training order, each once."""
         found = {run.folder: run for member in self.members for run in member.runs()}
         return list(found.values())
 
@@ -70,7 +70,7 @@ class Entrant:
     name: str
     seed: int | None  # None: one system for all seeds
     recipe: Recipe  # of its first member; a system without a network uses only the data
-    system: NeuralSystem | None  # None: the one of BASELINES that `name` names
+    system: NeuralSystem | None  # None: the system of BASELINES with this name
     folder: Path
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ def read_name(text: str) -> EntrantName:
 
 
 def check_names(names: Sequence[EntrantName], seeds: int, unit: str) -> None:
-    """Check what depends on the other names, on the number of seeds and on the text unit."""
+    """Checks everything that depends on the other names, on the number of seeds and on the text unit."""
     texts = [name.text for name in names]
     twice = next((name for name in names if texts.count(name.text) > 1), None)
     if twice is not None:

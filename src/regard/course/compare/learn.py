@@ -1,4 +1,4 @@
-"""What entrants learn before they translate, each in a process of its own so that its memory can be measured.
+"""Training of the entrants, each in a separate process so that its memory can be measured.
 
     a run, as by `regard train`   resumes from its checkpoint if it was interrupted
     a word-based translator       alignments by EM, then counts
@@ -45,7 +45,7 @@ PHRASES = "phrases.npz"
 
 @dataclass(frozen=True)
 class LearningCost:
-    """The cost of learning; None where a figure does not exist."""
+    """The cost of learning; None if a figure does not exist."""
 
     seconds: float
     peak_bytes: int | None = None
@@ -61,7 +61,7 @@ class LearningCost:
 
 
 def learn_run(training: TrainingRun) -> LearningCost:
-    """Train a model; RunError if a stored run has other steps than its recipe."""
+    """Trains a model; raises RunError if a stored run has other steps than its recipe."""
     cost = _learn_once(training.folder, training.recipe.data, lambda: _train(training))
     config = training.recipe.train
     ends_by_steps_alone = not (config.minutes or config.flops or config.patience)
@@ -74,22 +74,22 @@ def learn_run(training: TrainingRun) -> LearningCost:
 
 
 def learn_words(data: DataConfig, folder: Path) -> LearningCost:
-    """Train the word-based translator."""
+    """Trains the word-based translator."""
     return _learn_once(folder, data, lambda: in_new_process(_measured, _word_based, data, folder))
 
 
 def learn_phrases(data: DataConfig, folder: Path) -> LearningCost:
-    """Train the phrase-based translator."""
+    """Trains the phrase-based translator."""
     return _learn_once(folder, data, lambda: in_new_process(_measured, _phrase_based, data, folder))
 
 
 def learn_token_lexicon(data: DataConfig, run: Path, folder: Path, config: LexiconConfig | None = None) -> LearningCost:
-    """Learn the lexicon in the tokens of the model in `run`."""
+    """Learns the lexicon in the tokens of the model in `run`."""
     return _learn_once(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder, config))
 
 
 def _learn_once(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -> LearningCost:
-    """What learning cost, as recorded in the folder; if nothing is recorded, it is learnt now."""
+    """Returns the cost recorded in the folder; if nothing is recorded, learns now."""
     done, now = folder / LEARNT, data_fingerprint(data)
     if done.exists():
         try:
@@ -108,7 +108,7 @@ def _learn_once(folder: Path, data: DataConfig, learn: Callable[[], LearningCost
 
 
 def data_fingerprint(data: DataConfig) -> str | None:
-    """The fingerprint of the training text as it is now; None if its files are no longer there."""
+    """Returns the current fingerprint of the training text; None if its files no longer exist."""
     try:
         return find_splits(data).fingerprint()
     except InputError:
@@ -116,7 +116,7 @@ def data_fingerprint(data: DataConfig) -> str | None:
 
 
 def _train(training: TrainingRun) -> LearningCost:
-    """Train or resume until the budget is spent. Any other end of the run stops the comparison."""
+    """Trains or resumes until the budget is spent. Any other end of the run stops the comparison."""
     folder, recipe = training.folder, training.recipe
     try:
         if not has_checkpoint(folder):
@@ -141,7 +141,7 @@ def _train(training: TrainingRun) -> LearningCost:
 
 
 def _is_done(training: TrainingRun) -> bool:
-    """Whether the budget is spent, by the last checkpoint, and the model saved beside it is of the same step."""
+    """Whether the last checkpoint has spent the budget, and the model saved beside it is of the same step."""
     if not has_checkpoint(training.folder):
         return False
     progress, config = load_checkpoint(training.folder).progress, training.recipe.train
@@ -150,7 +150,7 @@ def _is_done(training: TrainingRun) -> bool:
 
 
 def recipe_file(folder: Path) -> Path:
-    """Beside the folder, which holds only what is learnt."""
+    """Returns the path of the recipe, which is beside the folder of the learnt files."""
     return folder.with_name(folder.name + ".toml")
 
 

@@ -1,7 +1,7 @@
 """The plan of a comparison: a recipe for every name and seed, with the same data, text and budget.
 
 All recipes are made from one. The learning rate, which architectures cannot share, comes from `LEARNING_RATES` unless
-the recipe sets it; the report prints it. What a name means is in `entrants.py`. Nothing is trained here.
+the recipe sets it; the report prints it. `entrants.py` defines the names. Nothing is trained here.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
 # Good rates for short runs (docs/log.md); a recipe's own train.learning_rate overrides them.
 LEARNING_RATES = {"convs2s": 1e-3, "bytenet": 1e-3}
 DEFAULT_RATE = 2e-3
-REWARD_SHARE, REWARD_RATE = 0.1, 0.1  # of the budget and of the learning rate before "+rl"
-UNLIMITED = 10**9  # steps, where another kind of budget ends the run
+REWARD_SHARE, REWARD_RATE = 0.1, 0.1  # shares of the budget and of the learning rate before "+rl"
+UNLIMITED = 10**9  # steps, if another kind of budget ends the run
 
 
 def embedded_recipe(corpus: Path) -> dict[str, Any]:
-    """Recipe tables for small models on the embedded corpus in the folder `corpus`; training takes minutes."""
+    """Returns recipe tables for small models on the embedded corpus in `corpus`; training takes minutes."""
     files = {
         f"{prefix}{side}": str(corpus / f"{split}.{language}")
         for prefix, split in (("", "train"), ("dev_", "dev"), ("test_", "test"))
@@ -47,7 +47,7 @@ def embedded_recipe(corpus: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Budget:
-    """What each training may cost."""
+    """The maximum cost of each training."""
 
     kind: Literal["steps", "minutes", "flops"]
     amount: float
@@ -75,7 +75,7 @@ def parse_budget(text: str) -> Budget:
 
 @dataclass(frozen=True)
 class SharedSettings:
-    """What all entrants share."""
+    """The settings that all entrants share."""
 
     tables: Mapping[str, Any]  # the recipe, without the model
     seeds: int
@@ -84,7 +84,7 @@ class SharedSettings:
 
 
 def plan(settings: SharedSettings, models: Sequence[str]) -> list[Entrant]:
-    """The entrants for all names, with seeds 1, 2, … where a system depends on the seed."""
+    """Returns the entrants for all names, with seeds 1, 2, … if a system depends on the seed."""
     if settings.seeds < 1:
         raise InputError(f"seeds must be 1 or more, but is {settings.seeds}")
     if not models:
@@ -104,7 +104,7 @@ def plan(settings: SharedSettings, models: Sequence[str]) -> list[Entrant]:
 def entrants_of(
     name: EntrantName, names: Sequence[EntrantName], shared: Recipe, settings: SharedSettings
 ) -> list[Entrant]:
-    """One for each seed, or one for all seeds."""
+    """Returns one entrant for each seed, or one for all seeds."""
 
     def one(members: Sequence[TrainingRun], seed: int | None, folder: str) -> Entrant:
         system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
@@ -123,7 +123,7 @@ def entrants_of(
 
 
 def training_run(name: EntrantName, seed: int, settings: SharedSettings) -> TrainingRun:
-    """The run of a model, or the one that trains it further for reward."""
+    """Returns the run of a model, or the one that trains it further for reward."""
     folder = name.model.replace(":", "-")
     first = TrainingRun(name.model, seed, recipe_of(name, seed, settings), settings.runs / f"{folder}.seed{seed}")
     if "rl" not in name.additions:
@@ -133,9 +133,9 @@ def training_run(name: EntrantName, seed: int, settings: SharedSettings) -> Trai
 
 
 def recipe_of(name: EntrantName, seed: int, settings: SharedSettings) -> Recipe:
-    """The training recipe of a model with this seed."""
+    """Returns the training recipe of a model with this seed."""
     tables, budget = settings.tables, settings.budget
-    model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # what all of them have
+    model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # common to all
     train = {
         "learning_rate": LEARNING_RATES.get(name.architecture, DEFAULT_RATE),
         **tables.get("train", {}),
@@ -156,7 +156,7 @@ def recipe_of(name: EntrantName, seed: int, settings: SharedSettings) -> Recipe:
 
 
 def reward_recipe(first: TrainingRun, settings: SharedSettings) -> Recipe:
-    """Further training for reward, with a share of budget and learning rate; the recipe's [reward] keys are kept."""
+    """Returns the recipe of further training for reward, with a share of budget and rate; [reward] keys are kept."""
     train = first.recipe.train
     reward = build(RewardConfig, {"objective": "self-critical", **settings.tables.get("reward", {})}, "reward")
     if not reward.has_rewards:
@@ -180,6 +180,6 @@ def reward_recipe(first: TrainingRun, settings: SharedSettings) -> Recipe:
 
 
 def budget_text(settings: SharedSettings) -> str:
-    """The budget of each training, as text."""
+    """Formats the budget of each training as text."""
     steps = settings.tables.get("train", {}).get("steps", TrainConfig.steps)
     return str(settings.budget) if settings.budget else f"{steps:,} steps"

@@ -3,7 +3,7 @@
 Statistics are counted once per run (`metrics`); everything else is computed from their sums. A model's BLEU is the mean
 over its seeds; significance and samples use the run with the median BLEU.
 
-Beside them stand published scores for WMT 2014: table 2 of Vaswani et al. 2017, "Attention Is All You Need", as the
+They are shown beside published scores for WMT 2014: table 2 of Vaswani et al. 2017, "Attention Is All You Need", as the
 notes print it. BLEU is as the papers report it, tokenized and without a signature, on newstest2014; the costs are the
 authors' own estimates: training time × number of GPUs × sustained speed of the GPU. The Transformers have one cost for
 both languages: the paper prints it across both columns, the notes in the first. Nothing of it is measured by regard.
@@ -45,7 +45,7 @@ class LengthBucket:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One model over its seeds; None where a figure does not exist."""
+    """One model over its seeds; None if a figure does not exist."""
 
     model: str
     bleu: tuple[float, ...]  # of each seed
@@ -81,10 +81,10 @@ class ComparisonReport:
     test_lines: int
     long_lines: int
     budget: str
-    apart: Differences | None  # between the first and the best model
+    apart: Differences | None  # examples of differences between the first and the best model
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Returns the report as JSON values."""
         return {**asdict(self), "rows": [{**asdict(r), "mean": r.mean, "sd": r.sd} for r in self.rows]}
 
 
@@ -105,7 +105,7 @@ class _ScoredModel:
 def make_report(
     results: Sequence[EntrantResult], test: HeldOut, budget: str, metric: Bleu | None = None
 ) -> ComparisonReport:
-    """The report from the results of all entrants on one test."""
+    """Makes the report from the results of all entrants on one test."""
     metric = metric or Bleu()
     models: dict[str, _ScoredModel] = {}
     for result in results:
@@ -173,7 +173,7 @@ def _p_values(metric: Bleu, systems: Sequence[Stats]) -> list[float | None]:
 
 
 def _differences(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
-    """The lines in which the first and the best model differ most, each represented by its median seed."""
+    """Returns the lines in which the first and the best model differ most, each represented by its median seed."""
     one, other = (model.runs[model.median] for model in models)
     counted = (models[0].stats[models[0].median], models[1].stats[models[1].median])
     return differences(
@@ -192,7 +192,7 @@ def _differences(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: 
 
 
 class PublishedSystem(NamedTuple):
-    """A row of the published table; None where it has no figure."""
+    """A row of the published table; None if it has no figure."""
 
     system: str
     here: str  # its name in a comparison

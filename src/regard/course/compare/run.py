@@ -1,4 +1,4 @@
-"""Runs a comparison: trains what each entrant needs (`learn.py`), then lets it translate the same test.
+"""Runs a comparison: trains the models of each entrant (`learn.py`), then translates the same test with each.
 
 Finished entrants are skipped and interrupted trainings resume, so the same comparison can be started again after a
 crash. The result of an entrant is stored in its folder as `compared.json`. A folder that was made with another recipe
@@ -39,7 +39,7 @@ from regard.translation.translator import TextTranslator
 
 DONE = "compared.json"
 STEER, RULES = 0.2, 0.5  # weights of "+lexicon" and "+rules" in every step
-FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # keys that do not change the result
+FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # keys that do not affect the result
 TRIED = 100  # test sentences on which the rules are tried before training
 
 
@@ -57,7 +57,7 @@ class EntrantResult:
 
 
 def read_test(data: DataConfig) -> HeldOut:
-    """The test set of a recipe; InputError if it names none."""
+    """Reads the test set of a recipe; raises InputError if it names none."""
     files = find_splits(data).test
     if files is None:
         raise InputError(
@@ -69,8 +69,8 @@ def read_test(data: DataConfig) -> HeldOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The test that all entrants translate, the rules for those that use them, where progress is printed, and the most
-    source tokens that a network translates at a time."""
+    """The test that all entrants translate, the rules for those that use them, the console for progress, and the
+    maximum source tokens that a network translates at a time."""
 
     test: HeldOut
     rules: RuleSystem
@@ -78,7 +78,7 @@ class Comparison:
     batch_tokens: int = BATCH_TOKENS
 
     def check(self, entrants: Sequence[Entrant]) -> None:
-        """Raise what can be known before hours of training."""
+        """Raises errors that can be detected before hours of training."""
         name = next((entrant.name for entrant in entrants if entrant.needs_rules), None)
         if name is not None and all(self.rules(line) is None for line in islice(self.test.sources, TRIED)):
             raise InputError(
@@ -90,7 +90,7 @@ class Comparison:
             check_recipes(entrant)
 
     def run(self, entrants: Sequence[Entrant]) -> list[EntrantResult]:
-        """Train and translate with every entrant that has no stored result."""
+        """Trains and translates with every entrant that has no stored result."""
         return [
             self._run_or_read(entrant, f"{number} of {len(entrants)}: {entrant}")
             for number, entrant in enumerate(entrants, start=1)
@@ -108,7 +108,7 @@ class Comparison:
         return result
 
     def _read(self, entrant: Entrant) -> EntrantResult:
-        """The result of an entrant that is done, if it is of the same text."""
+        """Reads the stored result of an entrant; raises if it is of another text."""
         done, now = entrant.folder / DONE, self._texts(entrant)
         try:
             stored = json.loads(done.read_text(encoding="utf-8"))
@@ -124,7 +124,7 @@ class Comparison:
         return result
 
     def _texts(self, entrant: Entrant) -> dict[str, str | None]:
-        """Fingerprints of the text that a result depends on."""
+        """Returns fingerprints of the text that a result depends on."""
         test = hashlib.blake2b(repr((self.test.sources, self.test.references)).encode(), digest_size=12).hexdigest()
         return {"test text": test, "training data": learn.data_fingerprint(entrant.recipe.data)}
 
@@ -199,7 +199,7 @@ class Comparison:
 
 
 def check_recipes(entrant: Entrant) -> None:
-    """A folder that exists must have been made with the same recipe."""
+    """Raises if an existing folder was made with another recipe."""
     runs = entrant.system.runs() if entrant.system is not None else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
         stored = learn.recipe_file(folder)
@@ -216,7 +216,7 @@ def check_recipes(entrant: Entrant) -> None:
 
 
 def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | None]) -> None:
-    """Write the result of an entrant, with its recipe, into its folder."""
+    """Writes the result of an entrant, with its recipe, into its folder."""
     entrant.folder.mkdir(parents=True, exist_ok=True)
     recipe, text = entrant.recipe.to_toml(), json.dumps({**asdict(result), **texts}, ensure_ascii=False, indent=1)
     write_atomically(learn.recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
@@ -224,7 +224,7 @@ def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | Non
 
 
 def total_cost(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
-    """The sum over all runs; memory is that of the largest."""
+    """Sums the costs of all runs; memory is that of the largest."""
     return LearningCost(
         seconds=sum(one.seconds for one in costs),
         peak_bytes=max((one.peak_bytes for one in costs if one.peak_bytes), default=None),
@@ -236,7 +236,7 @@ def total_cost(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
 
 
 def parsed_share(translations: Sequence[str | None]) -> str:
-    """How many sentences the rules could parse, as text."""
+    """Formats the number of sentences that the rules could parse."""
     return f"read {sum(line is not None for line in translations):,} of {len(translations):,} sentences"
 
 

@@ -1,4 +1,4 @@
-"""A comparison as text, as Markdown, as data and as one HTML page with charts."""
+"""Formats a comparison as text, as Markdown, as data and as an HTML page with charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from regard.course.compare.report import LONG, PUBLISHED, ComparisonReport, Mode
 from regard.metrics.show.comparison import differences_html, differences_text
 from regard.report.chart import Spot, line_chart, log_scatter
 from regard.report.deliver import Output
-from regard.report.page import page, picture, said
+from regard.report.page import escaped, page, picture
 from regard.report.table import Table
 
 TITLE = "Models compared"
@@ -23,7 +23,7 @@ NONE = "–"
 
 
 def comparison_output(report: ComparisonReport) -> Output:
-    """The report in every format that `regard compare` writes."""
+    """Returns the report in every format that `regard compare` writes."""
     return Output(
         text=lambda: render_text(report),
         data=report.to_dict,
@@ -36,7 +36,7 @@ def comparison_output(report: ComparisonReport) -> Output:
 
 
 def main_table(report: ComparisonReport) -> Table:
-    """A row for each system."""
+    """Returns the main table, a row for each system."""
     return Table(HEADER, [_cells(row) for row in report.rows])
 
 
@@ -58,7 +58,7 @@ def _cells(row: ModelRow) -> list[str]:
 
 
 def notes(report: ComparisonReport) -> list[str]:
-    """What the figures mean and under which conditions they hold."""
+    """Explains the figures and the conditions under which they are valid."""
     seeds = {len(row.bleu) for row in report.rows}
     runs = f"mean ± standard deviation over {max(seeds)} seeds" if max(seeds) > 1 else "one seed"
     alone = "; without ±, one translator stands for all seeds" if len(seeds) > 1 else ""
@@ -75,7 +75,7 @@ def notes(report: ComparisonReport) -> list[str]:
 
 
 def legend(report: ComparisonReport) -> list[str]:
-    """The meaning of names that are not architectures (without their conditions, after ";"), and notes on rows."""
+    """Explains names that are not architectures (without their conditions, after ";"), and gives notes on rows."""
     models = [row.model for row in report.rows]
     added = {one for model in models for one in model.split("+")[1:]}
     named = [f"{name}: {what.partition(';')[0]}." for name, what in BASELINES.items() if name in models]
@@ -84,7 +84,7 @@ def legend(report: ComparisonReport) -> list[str]:
 
 
 def length_table(report: ComparisonReport) -> Table:
-    """BLEU by source length: the bottleneck curve as a table."""
+    """Returns BLEU by source length: the bottleneck curve as a table."""
     header = ["words", "lines", *(row.model for row in report.rows)]
     rows = [
         [bucket.label, f"{bucket.lines:,}", *(f"{row.buckets[i].bleu:.2f}" for row in report.rows)]
@@ -94,7 +94,7 @@ def length_table(report: ComparisonReport) -> Table:
 
 
 def published_table(report: ComparisonReport) -> Table:
-    """Published figures beside the BLEU of the same kind of system here, on other and far smaller data."""
+    """Returns published figures beside the BLEU of the same kind of system here, on other and far smaller data."""
     ours = {row.model: row.mean for row in report.rows}
     header = ["system", "en–de BLEU", "en–fr BLEU", "en–de FLOPs", "en–fr FLOPs", "here", "BLEU here"]
     rows = []
@@ -141,7 +141,7 @@ def render_html(report: ComparisonReport) -> str:
     published = log_scatter("published, English–German", theirs, "training FLOPs", "BLEU")
     body = [
         main_table(report).html(),
-        *(f'<p class="quiet">{said(note)}</p>' for note in notes(report)),
+        *(f'<p class="quiet">{escaped(note)}</p>' for note in notes(report)),
         f"<h2>{BY_LENGTH}</h2>",
         picture(curve),
         length_table(report).html(),

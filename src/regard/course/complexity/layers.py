@@ -1,6 +1,6 @@
-"""The layers of Vaswani et al. 2017, table 1, each reduced to what the table counts.
+"""The layers of Vaswani et al. 2017, table 1, each reduced to the operations that the table counts.
 
-They exist for measuring; models use those of `regard.layers`.
+They exist for measurements; models use those of `regard.layers`.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ The table (n positions, width d, kernel k, neighbourhood r):
     convolution                  k · n · d²  1                       log_k n
     restricted self-attention    r · n · d   1                       n / r
 
-The notes print the first two rows under the paper's whole caption. `report.py` says where the table is imprecise.
+The notes print the first two rows under the paper's whole caption. `report.py` lists where the table is imprecise.
 
     B sentences (one, where time is measured)   n positions   D = d width   w = (r − 1) / 2 positions seen on each side
 
-Cost is measured as time, FLOPs and memory while n or d grows (`timing.py`, `fit.py`). The other two columns follow
-from the layer's structure:
+Cost is measured as time, FLOPs and memory while n or d grows (`timing.py`). The other two columns follow from the
+layer's structure:
 
     sequential operations   the longest chain of dependent matrix products in autograd's graph
     longest path            how often the layer must be applied until the last position's output depends on the first
@@ -49,7 +49,7 @@ MATRIX_PRODUCTS = {"Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Addmv", "Convolution"
 
 @dataclass(frozen=True)
 class CostClaim:
-    """A row of the table; the exponents are those of its cost, None where it names no single one."""
+    """A row of the table; the exponents are those of its cost, None if there is no single one."""
 
     cost: str
     n: int | None
@@ -71,7 +71,7 @@ COST_CLAIMS = {
 
 
 def path_length(layer: TableLayer, length: int) -> int:
-    """The fewest hops after which the last position depends on the first; more hops never undo it."""
+    """Returns the minimum number of hops after which the last position depends on the first; more never undo it."""
     hops = 1
     while not depends(layer, length, hops):
         hops *= 2
@@ -80,7 +80,7 @@ def path_length(layer: TableLayer, length: int) -> int:
 
 
 def depends(layer: TableLayer, length: int, hops: int) -> bool:
-    """Whether the gradient of the last position's output by the first position's input is not zero."""
+    """Whether the gradient of the last position's output with respect to the first position's input is not zero."""
     x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
     current = x
     for depth in range(hops):
@@ -90,7 +90,7 @@ def depends(layer: TableLayer, length: int, hops: int) -> bool:
 
 
 def sequential_operations(layer: TableLayer, length: int) -> int:
-    """Matrix products on the longest chain of one forward pass, from autograd's graph."""
+    """Counts the matrix products on the longest chain of one forward pass, in autograd's graph."""
     x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
     end: Any = layer(x).grad_fn
     longest: dict[Any, int] = {None: 0}
@@ -129,12 +129,12 @@ class MeasurementPlan:
     is_quick: bool = False
 
     def quick(self) -> MeasurementPlan:
-        """Takes a few seconds; the sizes are too small for the exponents of time."""
+        """Returns a plan that takes a few seconds; its sizes are too small for the exponents of time."""
         smaller = replace(self, width=32, length=64, first=(64, 32), most=(512, 256), limit=0.01, repeats=3)
         return replace(smaller, structure=(8, 16, 32, 64), is_quick=True)
 
     def on(self, device: torch.device) -> MeasurementPlan:
-        """An accelerator needs larger sizes: on small ones the time to launch a kernel dominates."""
+        """Returns a plan for a device: accelerators need larger sizes, as kernel launches dominate small ones."""
         return self if device.type == "cpu" else replace(self, most=(2**20, 8192), limit=0.01)
 
 
@@ -164,7 +164,7 @@ class ComplexityReport:
 
 
 def builders(plan: MeasurementPlan) -> dict[str, Callable[[int], TableLayer]]:
-    """How to build each layer at a given width."""
+    """Returns a function for each layer that builds it at a given width."""
     return {
         "self-attention": lambda _: layers.SelfAttention(),
         "self-attention, projected": layers.ProjectedSelfAttention,
@@ -177,7 +177,7 @@ def builders(plan: MeasurementPlan) -> dict[str, Callable[[int], TableLayer]]:
 def measure(
     plan: MeasurementPlan, device: torch.device, say: Callable[[str], object] = lambda _: None
 ) -> ComplexityReport:
-    """The whole table; `say` is called with the name of each step."""
+    """Measures the whole table; `say` is called with the name of each step."""
     rows = []
     with torch.random.fork_rng(devices=[]), memory_kept():
         torch.manual_seed(1)

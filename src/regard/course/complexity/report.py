@@ -1,4 +1,4 @@
-"""The measured table 1 as text, as Markdown, as data and as one HTML page with two charts and every measured point."""
+"""The measured table 1 as text, Markdown, data and an HTML page with two charts and every measured point."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from regard.course.complexity.timing import Growth, Sweep
 from regard.report.chart import Spot, plot, powers
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing
-from regard.report.page import page, picture, said
+from regard.report.page import escaped, page, picture
 from regard.report.table import Table
 
 TITLE = "What a layer costs"
@@ -19,7 +19,7 @@ TEXT_WIDTH = 100
 
 
 def complexity_output(report: ComplexityReport) -> Output:
-    """The report in every format that `regard complexity` writes."""
+    """Returns the report in every format that `regard complexity` writes."""
     return Output(
         text=lambda: as_text(report),
         data=lambda: asdict(report),
@@ -32,18 +32,18 @@ def complexity_output(report: ComplexityReport) -> Output:
 
 
 def remarks() -> list[str]:
-    """Where the table is imprecise."""
+    """Returns remarks on where the table is imprecise."""
     text = Path(__file__).with_name("remarks.txt").read_text(encoding="utf-8")
     return [" ".join(one.split()) for one in text.strip().split("\n\n")]
 
 
 def tables(report: ComplexityReport) -> dict[str, Table]:
-    """By title."""
+    """Returns the tables by title."""
     return dict([_exponents(report, "n"), _exponents(report, "d"), _structure(report)])
 
 
 def conditions(report: ComplexityReport) -> str:
-    """The machine and the settings, in one line."""
+    """Describes the machine and the settings in one line."""
     threads = "" if report.device != "cpu" else f", {report.threads} thread{'s' if report.threads > 1 else ''}"
     place = f"{report.device}{threads}, torch {report.torch}, k = {report.kernel}, r = {report.window}"
     if report.quick:
@@ -108,7 +108,7 @@ def _sweep(row: LayerRow, axis: str) -> Sweep:
 
 
 def point_table(report: ComplexityReport) -> Table:
-    """Every measured point."""
+    """Returns a table of all measured points."""
     rows = []
     for row in report.rows:
         for axis in "nd":
@@ -121,7 +121,7 @@ def point_table(report: ComplexityReport) -> Table:
 
 
 def chart(report: ComplexityReport, axis: str) -> Drawing:
-    """Time against size on logarithmic axes: a power law is a straight line with the exponent as slope."""
+    """Draws time against size on logarithmic axes: a power law is a straight line with the exponent as slope."""
     series = {}
     for row in report.rows:
         swept = _sweep(row, axis)
@@ -152,13 +152,13 @@ def as_markdown(report: ComplexityReport) -> str:
 
 
 def as_page(report: ComplexityReport) -> str:
-    parts = [f'<p class="quiet">{said(conditions(report))}</p>']
+    parts = [f'<p class="quiet">{escaped(conditions(report))}</p>']
     for (title, table), axis in zip(tables(report).items(), ["n", "d", ""], strict=True):
-        parts.append(f"<h2>{said(title)}</h2>\n{table.html()}")
+        parts.append(f"<h2>{escaped(title)}</h2>\n{table.html()}")
         if axis:
             parts.append(picture(chart(report, axis)))
-    parts.append(f"<p>{said(explanation(report))}</p>")
-    parts.append("<ul>\n" + "\n".join(f"<li>{said(remark)}</li>" for remark in remarks()) + "\n</ul>")
+    parts.append(f"<p>{escaped(explanation(report))}</p>")
+    parts.append("<ul>\n" + "\n".join(f"<li>{escaped(remark)}</li>" for remark in remarks()) + "\n</ul>")
     points = point_table(report).html()
     parts.append(f"<details><summary>Every point measured</summary>\n{points}\n</details>")
     return page(TITLE, "\n".join(parts))

@@ -1,7 +1,7 @@
-"""Time, FLOPs and memory of any function of one tensor, at growing sizes.
+"""Measures time, FLOPs and memory of any function of one tensor, at growing sizes.
 
-time      of a forward pass without gradients, the median of repeats. The sizes take turns, so that a slow moment
-          of the machine affects all of them and can be normalised away. One processor thread is timed by its CPU
+time      of a forward pass without gradients, the median of repeats. The sizes take turns, so that a slow phase of
+          the machine affects all of them and can be normalised away. A single processor thread is timed by its CPU
           clock, which stops while other programs run; more threads and accelerators by the wall clock.
 FLOPs     by torch's own formulas: matrix products, two operations for each multiply-add.
 memory    peak bytes of the tensors that the function creates, without its input and weights. Workspace inside an
@@ -12,8 +12,7 @@ The costs give a power law:
     cost(size) ≈ c · sizeᵖ        so that        log cost ≈ log c + p · log size
 
 p is the slope of a straight line, fitted by least squares on the upper half of the sizes; on the lower half fixed
-costs dominate (calling an operation takes microseconds at any size). The distance of the points from the line is part
-of the result.
+costs dominate (calling an operation takes microseconds at any size). The residual of the fit is part of the result.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class PowerLaw:
 
 
 def power_law(sizes: Sequence[int], costs: Sequence[float]) -> PowerLaw:
-    """The exponent by least squares in log–log, on the upper half of the sizes.
+    """Fits the exponent by least squares in log–log, on the upper half of the sizes.
 
     >>> power_law([1, 2, 4, 8], [7, 7, 16, 64])
     PowerLaw(exponent=2.0, residual=0.0, since=4)
@@ -59,7 +58,7 @@ def power_law(sizes: Sequence[int], costs: Sequence[float]) -> PowerLaw:
 
 
 def straight_line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
-    """Slope, intercept and the sum of squared residuals of the best line; slope 0 if x does not vary."""
+    """Returns slope, intercept and sum of squared residuals of the best line; slope 0 if x does not vary."""
     x_mean, y_mean = math.fsum(x) / len(x), math.fsum(y) / len(y)
     spread = math.fsum((a - x_mean) ** 2 for a in x)
     slope = math.fsum((a - x_mean) * (b - y_mean) for a, b in zip(x, y, strict=True)) / spread if spread else 0.0
@@ -79,7 +78,7 @@ class Growth:
 
 
 def growth(lengths: Sequence[int], counts: Sequence[int], base: int) -> Growth:
-    """The simplest law with the smallest error."""
+    """Returns the simplest law with the smallest error."""
     laws: dict[str, Callable[[int], float]] = {"1": lambda _: 0.0, "log n": lambda n: math.log(n, base), "n": float}
     fits = {name: straight_line([law(n) for n in lengths], [float(c) for c in counts]) for name, law in laws.items()}
     best = min(fits, key=lambda name: round(fits[name][2], 9))  # the first of equally good ones
@@ -94,10 +93,10 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 
 @dataclass(frozen=True)
 class Sweep:
-    """What was measured while one size grew and the other was fixed; each list has one entry per size."""
+    """The measurements while one size grew and the other was fixed; each list has one entry per size."""
 
     axis: str  # n or d
-    fixed: int  # the other one
+    fixed: int  # the value of the other size
     sizes: list[int]
     seconds: list[float]
     flops: list[int]
@@ -115,7 +114,7 @@ class OperationCounter(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.flops = self.held = self.peak = 0  # operations; bytes now; most bytes at once
+        self.flops = self.held = self.peak = 0  # operations; current bytes; peak bytes
         self._alive: dict[int, Any] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -142,7 +141,7 @@ class OperationCounter(TorchDispatchMode):
 
 
 def count(function: Function, x: Tensor) -> tuple[int, int]:
-    """FLOPs and peak bytes of one call."""
+    """Returns the FLOPs and peak bytes of one call."""
     with OperationCounter() as counted, torch.backends.cudnn.flags(enabled=False):
         function(x)  # without cuDNN, whose recurrent layers hide their operations
     if x.device.type != "cuda":
@@ -155,7 +154,7 @@ def count(function: Function, x: Tensor) -> tuple[int, int]:
 
 
 def seconds_per_call(function: Function, x: Tensor, calls: int = 1) -> float:
-    """The mean time of `calls` calls in a row."""
+    """Returns the mean time of `calls` consecutive calls."""
     single_thread = x.device.type == "cpu" and torch.get_num_threads() == 1
     fine = time.get_clock_info("thread_time").resolution <= 1e-6  # not on every system
     clock = time.thread_time if single_thread and fine else time.perf_counter
@@ -168,7 +167,7 @@ def seconds_per_call(function: Function, x: Tensor, calls: int = 1) -> float:
 
 
 def _wait(device: torch.device) -> None:
-    """Wait until the accelerator has finished."""
+    """Waits until the accelerator has finished."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":
@@ -179,7 +178,7 @@ def _wait(device: torch.device) -> None:
 
 
 def rising(first: int, most: int) -> list[int]:
-    """Sizes in steps of about √2, all of them multiples of `first` / 8, so that they fill blocks and vectors.
+    """Returns sizes in steps of about √2, all multiples of `first` / 8, so that they fill blocks and vectors.
 
     >>> rising(64, 256)
     [64, 88, 128, 184, 256]
@@ -198,10 +197,10 @@ def sweep(
     limit: float = math.inf,
     least: int = 4,
 ) -> Sweep:
-    """Measure at rising sizes until one call takes longer than `limit` seconds, but at `least` that many sizes.
+    """Measures at growing sizes until one call takes longer than `limit` seconds, but at least `least` sizes.
 
-    `make` gives the function and its input at one size. The function is timed on its own output, because a layer in a
-    stack gets the output of an equal layer, in the memory layout which that one produces.
+    `make` returns the function and its input at one size. The function is timed on its own output, because a layer in a
+    stack gets the output of an equal layer, in the memory layout that the latter produces.
     """
     runs: list[tuple[Function, Tensor, int]] = []
     for size in sizes:
@@ -221,7 +220,7 @@ def sweep(
 
 
 def typical(turns: Sequence[Sequence[float]]) -> list[float]:
-    """The median time of each size, after dividing by the speed of the machine at each turn.
+    """Returns the median time of each size, after dividing by the speed of the machine at each turn.
 
     A processor's speed varies within seconds. Without the division, one size's median could come from the fast turns
     and the next size's from the slow ones.
@@ -236,7 +235,7 @@ def typical(turns: Sequence[Sequence[float]]) -> list[float]:
 
 @contextmanager
 def memory_kept() -> Iterator[None]:
-    """Let the C library keep freed memory for the next call, as torch does on a GPU.
+    """Makes the C library keep freed memory for the next call, as torch does on a GPU.
 
     By default glibc returns large blocks to the system and maps them again, page by page, at every call. Above some
     size that costs more than a softmax over the block: self-attention would seem to grow like n^2.5. Without glibc

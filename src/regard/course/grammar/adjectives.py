@@ -1,4 +1,4 @@
-"""The adjectives: English, French, before or after the noun, and the kinds of noun each can describe (`words.toml`)."""
+"""Adjectives: English, French, before or after the noun, and the kinds of noun each can describe (`words.toml`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from regard.course.grammar.morphology import WORDS, feminine_adjective, plural_a
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective with its French forms; `before`: it stands before the French noun."""
+    """An adjective with its French forms; `before`: whether it precedes the French noun."""
 
     en: str
     comparative: str
@@ -21,7 +21,7 @@ class Adjective:
     invariable: bool = False  # "en bois"
 
     def form(self, feminine: bool, plural: bool) -> str:
-        """The French form with this gender and number."""
+        """Returns the French form with this gender and number."""
         if self.invariable:
             return self.fr
         one = self.fr_feminine if feminine else self.fr
@@ -29,7 +29,7 @@ class Adjective:
 
 
 def _parse(line: str) -> Adjective:
-    """An entry of `words.toml`."""
+    """Parses an entry of `words.toml`."""
     words, _, kinds = line.partition(":")
     en, fr, *marks = words.split()
     forms = fr.replace("_", " ").split("/")

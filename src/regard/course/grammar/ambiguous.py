@@ -30,7 +30,7 @@ class Sense:
     does: tuple[str, ...] = ()  # verbs it is the subject of
 
     def contexts(self, frame: str) -> tuple[str, ...]:
-        """The words that select this sense in a frame."""
+        """Returns the words that select this sense in a frame."""
         contexts: tuple[str, ...] = getattr(self, frame)
         return contexts
 
@@ -75,7 +75,7 @@ class SenseCase:
 
 
 def draw(rng: random.Random) -> SenseCase:
-    """A random case."""
+    """Draws a random case."""
     word = rng.choice(AMBIGUOUS_WORDS)
     frames = [f for f in ("of", "of", "of", "adj", "verb", "beside", "does") if any(s.contexts(f) for s in word.senses)]
     frame = rng.choice(frames)
@@ -86,7 +86,7 @@ def draw(rng: random.Random) -> SenseCase:
 
 
 def write(case: SenseCase, sense: Sense, context: str) -> tuple[Draft, Pair]:
-    """The sentence of this case in this sense, decided by `context`."""
+    """Writes the sentence of this case in this sense, selected by `context`."""
     d = Draft(random.Random(case.seed))
     d.tags.add("polysemy")
     pick = random.Random(case.seed)  # choices that must not depend on the sense
@@ -142,7 +142,7 @@ def _person(d: Draft, draw: float, pick: random.Random) -> Phrase:
 
 
 def sentence(rng: random.Random) -> tuple[Draft, Pair]:
-    """One sentence with an ambiguous word, each sense and frame in turn."""
+    """Draws one sentence with an ambiguous word, in a random sense and frame."""
     case = draw(rng)
     senses = [s for s in case.word.senses if s.contexts(case.frame)]
     sense = rng.choice(senses)
@@ -150,7 +150,7 @@ def sentence(rng: random.Random) -> tuple[Draft, Pair]:
 
 
 def minimal_pair(rng: random.Random) -> tuple[tuple[Draft, Pair, str], tuple[Draft, Pair, str]]:
-    """The same sentence in two senses, but for the word that decides."""
+    """Draws the same sentence in two senses, which differ only in the deciding word."""
     while True:
         case = draw(rng)
         senses = [s for s in case.word.senses if s.contexts(case.frame)]

@@ -1,4 +1,4 @@
-"""Random choices that keep a sentence sensible: who acts, on what, when and where."""
+"""Random choices that give meaningful sentences: subjects, objects, times and places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split
 
 
 def tense(d: Draft, verb: Verb) -> str:
-    """A tense that suits the verb."""
+    """Draws a tense that suits the verb."""
     draw = d.rng.random()
     if verb.state:
         return PRESENT if draw < 0.5 else PAST if draw < 0.9 else FUTURE
@@ -42,14 +42,14 @@ def tense(d: Draft, verb: Verb) -> str:
 
 
 def negation(d: Draft, probability: float = 0.2) -> str:
-    """A negation with this probability, else ""."""
+    """Draws a negation with this probability, else ""."""
     if not d.chance(probability):
         return ""
     return d.rng.choice(("not", "not", "not", "not", "never", "no longer"))
 
 
 def subject(d: Draft, kinds: str, pronouns: bool = True, adj: float = 0.15) -> Phrase:
-    """Someone or something of these kinds. People are also names and pronouns."""
+    """Draws a subject of these kinds; people may also be names and pronouns."""
     people = "person" in kinds.split()
     draw = d.rng.random() if people else 1.0
     if draw < 0.2:
@@ -61,7 +61,7 @@ def subject(d: Draft, kinds: str, pronouns: bool = True, adj: float = 0.15) -> P
 
 
 def definite(d: Draft, noun: Noun, adj: float = 0.15, plural: float = 0.22) -> Phrase:
-    """the cat, these big cats, my brother: something already known."""
+    """Draws a definite phrase: the cat, these big cats, my brother."""
     if noun.is_a(nouns.MASS):
         return phrases.noun_phrase(d, noun)
     many = "one" not in noun.kinds and d.chance(plural)
@@ -73,7 +73,7 @@ def definite(d: Draft, noun: Noun, adj: float = 0.15, plural: float = 0.22) -> P
 
 
 def random_adjective(d: Draft, noun: Noun, probability: float) -> Adjective | None:
-    """An adjective that can describe the noun, with this probability."""
+    """Draws an adjective that can describe the noun, with this probability."""
     if not d.chance(probability):
         return None
     choices = phrases.fitting(noun)
@@ -81,7 +81,7 @@ def random_adjective(d: Draft, noun: Noun, probability: float) -> Adjective | No
 
 
 def object_phrase(d: Draft, verb: Verb, who: Phrase, negated: bool, adj: float = 0.25) -> Phrase:
-    """An object that the verb can have, with a determiner that suits both."""
+    """Draws an object that the verb can have, with a determiner that suits both."""
     choices = nouns.select(verb.objects)
     noun = d.rng.choice(choices)
     while noun.en == who.name:
@@ -119,7 +119,7 @@ def _determiner(d: Draft, verb: Verb, who: Phrase, noun: Noun, many: bool) -> st
 
 
 def time_expression(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
-    """A time that suits the tense."""
+    """Draws a time expression that suits the tense, with this probability."""
     if p.verb.state or p.negation in ("never", "no longer") or p.tense == WAS_DOING or p.modal or p.adverb:
         return None
     if not d.chance(probability):
@@ -129,7 +129,7 @@ def time_expression(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | 
 
 
 def add_modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
-    """Add can, must or want to, in the present or past, with this probability."""
+    """Adds can, must or want to, in the present or past, with this probability."""
     if p.verb.state or not d.chance(probability):
         return
     p.modal = d.rng.choice(("can", "must", "want"))
@@ -139,7 +139,7 @@ def add_modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
 
 
 def add_frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
-    """Add an adverb of frequency with this probability, where one can stand."""
+    """Adds an adverb of frequency with this probability, if one is possible."""
     if p.tense == PRESENT and not p.negation and not p.modal and not p.verb.state and d.chance(probability):
         p.adverb = d.words(*d.rng.choice(FREQUENCY))
 
@@ -147,18 +147,18 @@ def add_frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
 def predicate(
     d: Draft, verb: Verb, negated: float = 0.2, tenses: tuple[str, ...] = (), weights: Weights = ()
 ) -> Predicate:
-    """A predicate without objects: its tense of `tenses`, or any that suits the verb; negated with a probability."""
+    """Draws a predicate without objects: its tense one of `tenses`, or any that suits; negated with a probability."""
     chosen = d.rng.choices(tenses, weights)[0] if tenses else tense(d, verb)
     return Predicate(verb, chosen, negation(d, negated), contracted=d.chance(0.7))
 
 
 def subject_and_predicate(d: Draft, who: Phrase, verb: Verb) -> tuple[Phrase, Predicate]:
-    """A clause with this subject and verb, and an object if the verb has one."""
+    """Draws a clause with this subject and verb, and an object if the verb has one."""
     return transitive(d, who, verb) if verb.objects else intransitive(d, who, verb)
 
 
 def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) -> tuple[Phrase, Predicate]:
-    """A clause with a direct object."""
+    """Draws a clause with a direct object."""
     verb = verb or d.rng.choice(verbs.TRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = predicate(d, verb)
@@ -169,7 +169,7 @@ def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) ->
 
 
 def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) -> tuple[Phrase, Predicate]:
-    """A clause without an object, with a place or a manner."""
+    """Draws a clause without an object, with a place or a manner."""
     verb = verb or d.rng.choice(verbs.INTRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = predicate(d, verb)
@@ -183,7 +183,7 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
 
 
 def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> Pair:
-    """The clause, with some probability with a time at its end or beginning."""
+    """Writes the clause, with this probability with a time at its end or beginning."""
     clauses.repair_predicate(who, p)
     time = time_expression(d, p, probability)
     if time is None:
@@ -195,7 +195,7 @@ def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> 
 
 
 def predicate_adjective(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
-    """An adjective that fits the subject, with agreement: too tired, very old."""
+    """Draws an adjective that fits the subject, with agreement: too tired, very old."""
     d.tags.add("agreement")
     if who.noun is not None and who.kind != "pronoun":
         adj = d.rng.choice(phrases.predicable(who.noun))
@@ -209,12 +209,12 @@ def predicate_adjective(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
 
 @cache
 def verbs_with_object(noun: Noun) -> tuple[Verb, ...]:
-    """The verbs that can have this noun as their object without a preposition."""
+    """Returns the verbs that can have this noun as their object without a preposition."""
     plain = (v for v in verbs.TRANSITIVE if not v.preposition and v.base != "have")
     return tuple(v for v in plain if noun in nouns.select(v.objects))
 
 
 @cache
 def verbs_with_subject(noun: Noun) -> tuple[Verb, ...]:
-    """The verbs that this noun can be the subject of."""
+    """Returns the verbs that this noun can be the subject of."""
     return tuple(v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if noun in nouns.select(v.subjects))

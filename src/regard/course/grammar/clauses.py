@@ -37,7 +37,7 @@ class Predicate:
     complement: Pair | None = None  # an adjective after be, a that-clause
     adverb: Pair | None = None  # often / souvent, beside the verb
     tail: list[Pair] = field(default_factory=list)  # places, times
-    fr_tense: str = ""  # where French does not follow English: when he arrives → quand il arrivera
+    fr_tense: str = ""  # if it differs from English: when he arrives → quand il arrivera
     gap: Phrase | None = None  # the object this clause is relative to: the letter that she wrote
     contracted: bool = True
 
@@ -75,7 +75,7 @@ def question(d: Draft, subject: Phrase, p: Predicate, wh: Pair | None = None) ->
 
 
 def repair_predicate(subject: Phrase, p: Predicate) -> None:
-    """Repair combinations that do not go together or that are ambiguous in English."""
+    """Repairs combinations that are impossible, or ambiguous in English."""
     if p.negation in ("never", "no longer") and p.tense == PROGRESSIVE:
         p.tense = PRESENT
     if p.negation == "no longer" and p.tense == PAST and not p.verb.state and not p.modal:
@@ -107,7 +107,7 @@ def _start(d: Draft, subject: Phrase, p: Predicate) -> Keys:
 
 
 def english_verb(subject: Phrase, p: Predicate, k: Keys, question: bool = False) -> tuple[list[Tok], list[Tok]]:
-    """(auxiliary with its negation, main verb). The first auxiliary is what a question puts before the subject."""
+    """Returns (auxiliary with its negation, main verb). In a question the first auxiliary precedes the subject."""
     singular = not subject.plural and subject.person == 3
     base, verb = p.verb.base, (k.verb,)
     negated = p.negation == "not"
@@ -151,7 +151,7 @@ def _be(subject: Phrase, past: bool) -> str:
 
 
 def _negate(form: str, keys: tuple[int, ...], p: Predicate, k: Keys, compound: bool) -> list[Tok]:
-    """The auxiliary with "not" or "n't". "doesn't" is aligned with ne and pas; "didn't" also with a / est."""
+    """Negates the auxiliary by "not" or "n't". "doesn't" is aligned with ne and pas; "didn't" also with a / est."""
     if p.negation != "not":
         return [Tok(form, keys)]
     if form in _CONTRACTED and p.contracted:
@@ -162,7 +162,7 @@ def _negate(form: str, keys: tuple[int, ...], p: Predicate, k: Keys, compound: b
 
 
 def english_middle(p: Predicate, k: Keys) -> list[Tok]:
-    """never, no longer, often: between the auxiliary and the verb."""
+    """Returns never, no longer, often: the words between the auxiliary and the verb."""
     middle = [Tok(w, (k.negation,)) for w in p.negation.split()] if p.negation in ("never", "no longer") else []
     return middle + p.adverb.en if p.adverb is not None else middle
 
@@ -186,7 +186,7 @@ def _english_after(p: Predicate, k: Keys) -> list[Tok]:
 
 
 def french_rest(subject: Phrase, p: Predicate, k: Keys) -> list[Tok]:
-    """Everything after the French subject."""
+    """Returns everything after the French subject."""
     clitics = _clitics(subject, p, k)
     out = french_verb(subject, p, k, clitics)
     if p.obj is not None and p.obj.kind != "pronoun":
@@ -213,7 +213,7 @@ def _clitics(subject: Phrase, p: Predicate, k: Keys) -> list[Tok]:
 
 
 def french_verb(subject: Phrase, p: Predicate, k: Keys, clitics: list[Tok]) -> list[Tok]:
-    """ne, clitics, finite verb, pas, adverb, participle or infinitive, in that order."""
+    """Returns ne, clitics, finite verb, pas, adverb, participle or infinitive, in that order."""
     infinitive, person = p.verb.fr, subject.fr_person
     tense = p.fr_tense or p.tense
     ne = [Tok("ne", (k.negation,))] if p.negation else []
@@ -233,7 +233,7 @@ def french_verb(subject: Phrase, p: Predicate, k: Keys, clitics: list[Tok]) -> l
 
 
 def participle(subject: Phrase, p: Predicate, etre: bool) -> str:
-    """It agrees with the subject after être, and after avoir with a direct object that comes before it."""
+    """Returns the participle; it agrees with the subject after être, and with a preceding direct object after avoir."""
     if etre:
         return french.participle(p.verb.fr, subject.feminine, subject.agrees_plural)
     before = p.gap

@@ -207,7 +207,7 @@ _HOPED = ("happy", "kind", "brave", "calm", "polite", "rich", "famous", "strong"
 
 
 def _being(d: Draft, who: Phrase, hoped: bool) -> Pair:
-    """What someone is or was, or, after "hope", will be."""
+    """Writes what someone is or was, or, after "hope", will be."""
     if not hoped:
         return clause(
             d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.predicate_adjective(d, who))

@@ -28,9 +28,9 @@ SMALLEST = 1_000
 LARGEST = 1_000_000
 SHORTEST, LONGEST = 3, 50  # words
 _RESERVE = 2_000
-_PATIENCE = 20_000  # draws in a row without a new sentence
+_PATIENCE = 20_000  # maximum consecutive draws without a new sentence
 
-# The grammar can generate them, and no split contains them.
+# Sentences that the grammar can generate and that no split contains.
 NOTES_EXAMPLES: tuple[tuple[str, str], ...] = tuple(WORDS["notes_examples"].items())
 
 
@@ -66,7 +66,7 @@ class Split:
 
 @dataclass(frozen=True)
 class DrawnSentence:
-    """An example with what decides its split."""
+    """An example with the properties that determine its split."""
 
     example: Example
     withheld: bool  # whether it contains a withheld combination
@@ -75,7 +75,7 @@ class DrawnSentence:
 
 
 _MODULES = {"simple": simple, "objects": objects, "compound": compound, "pronouns": pronouns}
-# construction, its final mark, and how many in a thousand
+# construction, its final mark, and its number per thousand
 _MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = tuple(
     (getattr(_MODULES[module], name), mark, weight)
     for name, (module, mark, weight) in word_table("constructions").items()
@@ -94,7 +94,7 @@ def withheld(combination: tuple[str, str, str]) -> bool:
 
 
 def finish(d: Draft, pair: Pair, mark: str) -> DrawnSentence:
-    """Word borders, capital letter, final mark, alignment, tags."""
+    """Completes a sentence: word boundaries, capital letter, final mark, alignment, tags."""
     key = (d.key(),)
     en = realize_english([*pair.en, Tok(mark, key)])
     fr = realize_french([*pair.fr, Tok(mark, key)])
@@ -109,7 +109,7 @@ def finish(d: Draft, pair: Pair, mark: str) -> DrawnSentence:
 
 
 def compose(rng: random.Random) -> tuple[Draft, Pair, str]:
-    """A sentence of any construction, with its final mark."""
+    """Draws a sentence of any construction, with its final mark."""
     if rng.random() < _POLYSEMY_SHARE:
         return *ambiguous.sentence(rng), "."
     make, mark = rng.choices(_CONSTRUCTIONS, cum_weights=_CUMULATIVE)[0]
@@ -118,7 +118,7 @@ def compose(rng: random.Random) -> tuple[Draft, Pair, str]:
 
 
 def draw(rng: random.Random) -> DrawnSentence:
-    """One sentence pair of any construction."""
+    """Draws one sentence pair of any construction."""
     return finish(*compose(rng))
 
 
@@ -130,17 +130,17 @@ class _Sorter:
         self.taken = {text.casefold() for pair in NOTES_EXAMPLES for text in pair}
 
     def free(self, *examples: Example) -> bool:
-        """Whether none of these texts is taken, or equals another of them."""
+        """Whether these texts are all new and different from each other."""
         texts = [t.casefold() for e in examples for t in (e.src, e.tgt)]
         return len(set(texts)) == len(texts) and not any(t in self.taken for t in texts)
 
     def take(self, *examples: Example) -> None:
-        """Mark these texts as taken."""
+        """Marks these texts as taken."""
         self.taken.update(t.casefold() for e in examples for t in (e.src, e.tgt))
 
 
 def _minimal_pairs(sorter: _Sorter, count: int, wanted: bool, known: frozenset[str] | None) -> _Listing:
-    """`count` pairs of each kind; `wanted`: both sentences must contain a withheld combination, else neither may."""
+    """Draws `count` pairs of each kind; `wanted`: both sentences must have a withheld combination, else neither may."""
     listing = _Listing([], [])
     for kind, make in (("pronoun", pronouns.minimal_pair), ("polysemy", ambiguous.minimal_pair)):
         made = 0
@@ -172,7 +172,7 @@ class _Listing:
 
 
 def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
-    """The four splits, "train" with `size` pairs. dev and test depend on the seed alone.
+    """Generates the four splits, "train" with `size` pairs. dev and test depend only on the seed.
 
     >>> sorted(generate(1000)), len(generate(1000)["train"].examples)
     (['compositional', 'dev', 'test', 'train'], 1000)

@@ -15,7 +15,7 @@ WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").rea
 
 
 def word_table(name: str) -> dict[str, Any]:
-    """A table of `words.toml` whose values are lists, as tuples."""
+    """Returns a table of `words.toml`, with its lists as tuples."""
     return {word: tuple(row) for word, row in WORDS[name].items()}
 
 
@@ -26,7 +26,7 @@ _DOUBLED = frozenset({"stop", "cut", "put", "sit", "run", "swim", "forget", "win
 
 
 def english_plural(singular: str) -> str:
-    """The regular plural of a noun.
+    """Returns the regular plural of a noun.
 
     >>> english_plural("cat"), english_plural("box"), english_plural("city"), english_plural("boy")
     ('cats', 'boxes', 'cities', 'boys')
@@ -90,7 +90,7 @@ _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 
 
 def takes_etre(infinitive: str) -> bool:
-    """Whether the passé composé of this verb, not used as a reflexive one, has the auxiliary être."""
+    """Whether the passé composé of this verb, if it is not reflexive, has the auxiliary être."""
     return infinitive in _WITH_ETRE
 
 
@@ -134,7 +134,7 @@ def participle(infinitive: str, feminine: bool = False, plural: bool = False) ->
 
 
 def agree(base: str, feminine: bool, plural: bool) -> str:
-    """Regular agreement of a participle: -e, -s."""
+    """Adds the regular agreement of a participle: -e, -s."""
     form = base + "e" if feminine else base
     return form + "s" if plural and not form.endswith("s") else form
 
@@ -157,7 +157,7 @@ def _present(infinitive: str) -> list[str]:
 
 
 def _strong_stem(infinitive: str) -> str:
-    """The stem of an -er verb where its ending is silent: achèt-, préfèr-, nettoi-, appell-."""
+    """Returns the stem of an -er verb before a silent ending: achèt-, préfèr-, nettoi-, appell-."""
     stem = infinitive[:-2]
     if infinitive in _DOUBLING:
         return stem + stem[-1]
@@ -210,7 +210,7 @@ def feminine_adjective(masculine: str) -> str:
 
 
 def plural_adjective(singular: str) -> str:
-    """The plural of an adjective: that of a noun, but bleu → bleus."""
+    """Returns the plural of an adjective: that of a noun, but bleu → bleus."""
     if singular.endswith("bleu"):
         return singular + "s"
     return french_plural(singular)

@@ -1,6 +1,6 @@
-"""The nouns: English, French, gender, and what kind of thing each names (`words.toml`).
+"""Nouns: English, French, gender, and semantic kinds (`words.toml`).
 
-A word with two senses is not among them: `ambiguous.py` has those.
+Words with several senses are in `ambiguous.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Noun:
     kinds: frozenset[str]
 
     def is_a(self, kinds: frozenset[str]) -> bool:
-        """Whether it is of any of these kinds."""
+        """Whether the noun is of any of these kinds."""
         return not self.kinds.isdisjoint(kinds)
 
 
@@ -56,7 +56,7 @@ MASS = frozenset({"stuff", "drink", "wealth"})  # nouns without a plural: some b
 
 @cache
 def select(kinds: str) -> tuple[Noun, ...]:
-    """All nouns of any of these kinds, in table order; a noun's name selects that noun, -name excludes it.
+    """Returns all nouns of any of these kinds, in table order; a noun's name selects that noun, -name excludes it.
 
     >>> [n.en for n in select("wealth piano")]
     ['money', 'gold', 'piano']

@@ -37,7 +37,7 @@ def giving(d: Draft) -> Pair:
 
 
 def _other_than(d: Draft, who: Phrase) -> str:
-    """An object pronoun that does not name the subject again (I see me)."""
+    """Draws an object pronoun that does not refer to the subject (I see me)."""
     same = {1: ("me", "us"), 2: ("you",)}.get(who.person, ())
     return d.rng.choice([word for word in phrases.OBJECTS if word not in same])
 

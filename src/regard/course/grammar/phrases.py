@@ -1,6 +1,6 @@
 """Noun phrases in both languages at once: determiners, adjectives, possessors, pronouns, names, places.
 
-A `Phrase` holds what a clause needs of a subject or an object: its words, and its gender, number and person.
+A `Phrase` has the properties of a subject or an object that a clause needs: words, gender, number and person.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Phrase:
 
     @property
     def fr_person(self) -> int:
-        """0..5 as in french.conjugate."""
+        """The French person, 0..5 as in `morphology.conjugate`."""
         return self.person - 1 + (3 if self.plural else 0)
 
     @property
     def agrees_plural(self) -> bool:
-        """vous is one polite person here: vous êtes fatigué."""
+        """Whether predicates agree in the plural; vous is one person, politely addressed: vous êtes fatigué."""
         return self.plural and self.person != 2
 
     @property
@@ -55,7 +55,7 @@ OBJECTS: dict[str, tuple[str, str, bool, bool]] = word_table("object_pronouns")
 
 
 def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> Pair:
-    """The determiner `word`. `bare_de`: a plural "some" before a French adjective is de (de belles fleurs)."""
+    """Returns the determiner `word`. `bare_de`: a plural "some" before a French adjective is de (de belles fleurs)."""
     key = (d.key(),)
     fem = noun.feminine
     if word in ("the", "all"):
@@ -86,7 +86,7 @@ def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> 
 def adjective(
     d: Draft, adj: Adjective, feminine: bool, plural: bool, noun_name: str, before_noun: bool = False
 ) -> Pair:
-    """An adjective with agreement; records the combination with its noun. Only before a noun is beau also bel."""
+    """Returns an adjective with agreement, and records its combination with the noun; bel occurs only before a noun."""
     key = (d.key(),)
     if noun_name:
         d.combinations.append(("adjective-noun", adj.en, noun_name))
@@ -210,7 +210,7 @@ PREPOSITIONS: dict[str, tuple[str, str]] = word_table("prepositions")
 
 
 def place(d: Draft, preposition: str = "") -> Pair:
-    """in the garden, near the church: a definite place, sometimes of a kind of adjective."""
+    """Draws a definite place: in the garden, near the church."""
     word = preposition or d.rng.choice(("in", "in", "in", "on", "near", "behind", "in front of", "next to"))
     fr, kinds = PREPOSITIONS[word]
     return at_place(d, word, fr, kinds)
@@ -229,7 +229,7 @@ def after_preposition(d: Draft, en: str, fr: str, phrase: Phrase) -> Pair:
 
 @cache
 def fitting(noun: Noun) -> tuple[Adjective, ...]:
-    """The adjectives that can describe this noun, in table order."""
+    """Returns the adjectives that can describe this noun, in table order."""
     found = []
     for adj in adjectives.ADJECTIVES:
         allowed = frozenset(adj.kinds.split())
@@ -240,5 +240,5 @@ def fitting(noun: Noun) -> tuple[Adjective, ...]:
 
 @cache
 def predicable(noun: Noun) -> tuple[Adjective, ...]:
-    """Those that can follow be, without "new": there it is neuf, not nouveau."""
+    """Returns the adjectives that can follow be, without "new", which is neuf there, not nouveau."""
     return tuple(adj for adj in fitting(noun) if adj.en != "new")

@@ -1,4 +1,4 @@
-"""The pronoun that depends on sense: "The animal didn't cross the street because it was too tired / too wide".
+"""Pronouns that depend on meaning: "The animal didn't cross the street because it was too tired / too wide".
 
 French must choose il or elle, and only the adjective shows which noun it refers to. A `Scene` holds a verb with the
 qualities that only its subject can have and those that only its object can have. Grammatical gender differs in both
@@ -61,7 +61,7 @@ _UNCONTRACTED = len(_FORMS)  # form numbers from here on write "did not"
 
 
 def draw(rng: random.Random) -> PronounCase:
-    """A random case, mostly one in which the genders of the nouns differ."""
+    """Draws a random case, mostly one in which the genders of the nouns differ."""
     scene = rng.choice(SCENES)
     subject = rng.choice(scene.subjects)
     thing, qualities = rng.choice(scene.objects)
@@ -91,7 +91,7 @@ def write(d: Draft, case: PronounCase, quality: str, of_subject: bool) -> Pair:
 
 
 def sentence(d: Draft) -> Pair:
-    """One sentence of the kind, about either noun."""
+    """Draws one sentence with such a pronoun, which refers to either noun."""
     case = draw(d.rng)
     if d.chance(0.18):
         return so_that(d, case)
@@ -118,7 +118,7 @@ def so_that(d: Draft, case: PronounCase) -> Pair:
 
 
 def minimal_pair(rng: random.Random) -> tuple[tuple[Draft, Pair, str], tuple[Draft, Pair, str]]:
-    """The same sentence with an adjective of the subject and one of the object: il and elle, or elle and il."""
+    """Draws the same sentence with an adjective of the subject and one of the object: il and elle, or elle and il."""
     case = draw(rng)
     while not case.decided_by_sense:
         case = draw(rng)

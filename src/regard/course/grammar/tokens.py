@@ -2,7 +2,7 @@
 
 Every construction writes an English and a French list of `Tok`. A token carries keys; an English and a French token
 that share a key are aligned. Nothing else in the grammar counts positions: words may be moved, merged and elided
-freely, and the alignment is read off at the end.
+freely, and the alignment is computed at the end.
 
 `realize_french` applies elision (le homme → l'homme), forms before a vowel (beau homme → bel homme) and contraction
 (de le → du); `realize_english` chooses a / an.
@@ -22,7 +22,7 @@ class Tok(NamedTuple):
 
     text: str
     keys: tuple[int, ...] = ()
-    before_vowel: str = ""  # the form before a vowel sound, where elision alone does not give it ("ma" → "mon")
+    before_vowel: str = ""  # the form before a vowel sound, if it is not by elision ("ma" → "mon")
     article: bool = False  # the article le / les, which contracts with de and à (the pronoun le does not)
 
 
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 def joined(*pairs: Pair) -> Pair:
-    """The words of all pairs, in order."""
+    """Concatenates the words of all pairs."""
     return Pair([t for p in pairs for t in p.en], [t for p in pairs for t in p.fr])
 
 
@@ -50,16 +50,16 @@ class Draft:
         self._key = 0
 
     def key(self) -> int:
-        """A new alignment key."""
+        """Returns a new alignment key."""
         self._key += 1
         return self._key
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Returns True with this probability."""
         return self.rng.random() < probability
 
     def words(self, en: str, fr: str) -> Pair:
-        """A fixed expression: all its words share one key.  words("every day", "tous les jours")"""
+        """Returns a fixed expression, whose words all share one key: words("every day", "tous les jours")"""
         key = (self.key(),)
         return Pair([Tok(w, key) for w in en.split()], [Tok(w, key) for w in fr.split()])
 
@@ -129,7 +129,7 @@ def _english_vowel_sound(word: str) -> bool:
 
 
 def join(tokens: list[Tok], attached: str) -> str:
-    """The text, first letter capital; `attached` are the marks with no space before them (all but ? in French)."""
+    """Joins tokens to a capitalized text; `attached` are marks without a space before them (all but ? in French)."""
     text = " ".join([token.text for token in tokens]).replace("' ", "'")
     for mark in attached:
         text = text.replace(f" {mark}", mark)
@@ -137,7 +137,7 @@ def join(tokens: list[Tok], attached: str) -> str:
 
 
 def alignment(en: list[Tok], fr: list[Tok]) -> tuple[tuple[int, int], ...]:
-    """All (English position, French position) that share a key."""
+    """Returns all (English position, French position) that share a key."""
     where: dict[int, list[int]] = {}
     for i, token in enumerate(en):
         for key in token.keys:

@@ -1,4 +1,4 @@
-"""The verbs: English, French, who can do it and to what (`words.toml`)."""
+"""Verbs: English, French, and the kinds of their subjects and objects (`words.toml`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Verb:
 
 
 def parse(line: str) -> Verb:
-    """An entry of `words.toml`."""
+    """Parses an entry of `words.toml`."""
     words, _, selection = line.partition(":")
     en, fr, *marks = words.split()
     subjects, _, objects = selection.partition(">")
@@ -65,7 +65,7 @@ BY_NAME: dict[str, Verb] = {v.name: v for v in (FIT, JUMP_OVER, *GIVING, *MOTION
 
 
 def named(group: str) -> tuple[Verb, ...]:
-    """The verbs of a group of `words.toml`, in its order."""
+    """Returns the verbs of a group of `words.toml`, in its order."""
     return tuple(BY_NAME[name.replace("_", " ")] for name in WORDS["verbs"][group].split())
 
 

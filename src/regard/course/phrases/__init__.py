@@ -1,1 +1,1 @@
-"""Phrase-based statistical translation: phrases, a 5-gram model, stack decoding, tune_weights weights."""
+"""Phrase-based statistical translation: phrases, a 5-gram model, stack decoding, tuning of weights."""

@@ -8,7 +8,7 @@ belong to it or not, so they give several pairs.
     michael assumes that he will stay in the house           geht davon aus — assumes  …
 
 `extract_phrases` is the definition, for one sentence pair. `occurrences` finds the same in a whole corpus at once, with
-one array operation for each length of a phrase; a test holds the two equal.
+one array operation for each length of a phrase; a test compares the two.
 
 Axes: N source words and M target words of the whole corpus, L links.
 """
@@ -22,13 +22,13 @@ import numpy as np
 
 from regard.align.numbered import Link, Numbers, Sentences
 
-LONGEST = 5  # words of a phrase
+LONGEST = 5  # maximum words of a phrase
 
 Span = tuple[int, int]  # the first word, and the word after the last
 
 
 def extract_phrases(source: int, target: int, links: Sequence[Link], longest: int = LONGEST) -> set[tuple[Span, Span]]:
-    """All consistent pairs of spans of a source and a target of so many words.
+    """Returns all consistent pairs of spans of a source and a target with these numbers of words.
 
     >>> sorted(extract_phrases(2, 2, [(0, 1), (1, 0)]))
     [((0, 1), (1, 2)), ((0, 2), (0, 2)), ((1, 2), (0, 1))]
@@ -57,7 +57,7 @@ class CorpusLinks(NamedTuple):
 
     @classmethod
     def of(cls, links: Sequence[Sequence[Link]], source: Sentences, target: Sentences) -> CorpusLinks:
-        """From the links of each sentence pair."""
+        """Converts the links of each sentence pair to positions in the corpus."""
         counts = [len(some) for some in links]
         flat = np.array([link for some in links for link in some], dtype=np.int64).reshape(-1, 2)
         starts = np.repeat(np.stack([source.starts(), target.starts()], axis=1), counts, axis=0)
@@ -65,7 +65,7 @@ class CorpusLinks(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """Phrase pairs where they stand in the corpus: `length` source words from `source`, and so on."""
+    """Occurrences of phrase pairs in the corpus: `length` source words from position `source`, and so on."""
 
     source: Numbers
     length: int
@@ -74,7 +74,7 @@ class Occurrences(NamedTuple):
 
 
 class LinkedRange(NamedTuple):
-    """The lowest and the highest position that the words of spans are linked to: row n for spans of n + 1 words."""
+    """The lowest and the highest position linked to the words of each span; row n is for spans of n + 1 words."""
 
     low: Numbers  # (longest, N)
     high: Numbers  # (longest, N); −1 where no word has a link
@@ -83,7 +83,7 @@ class LinkedRange(NamedTuple):
 def occurrences(
     links: CorpusLinks, source: Sentences, target: Sentences, longest: int = LONGEST
 ) -> Iterator[Occurrences]:
-    """Every phrase pair of every sentence pair."""
+    """Yields every phrase pair of every sentence pair."""
     forward = linked_range(links.source, links.target, source, longest)
     backward = linked_range(links.target, links.source, target, longest)
     before, after = unlinked_words(backward.high[0] < 0, target, longest)
@@ -101,7 +101,7 @@ def occurrences(
 
 
 def linked_range(words: Numbers, partners: Numbers, text: Sentences, longest: int) -> LinkedRange:
-    """The linked range of every span of up to `longest` words; a span that leaves its sentence has no links."""
+    """Returns the linked range of every span of up to `longest` words; a span that leaves its sentence has no links."""
     size = len(text.numbers)
     nowhere = np.iinfo(np.int64).max
     low, high = np.full((longest, size), nowhere), np.full((longest, size), -1)
@@ -116,14 +116,14 @@ def linked_range(words: Numbers, partners: Numbers, text: Sentences, longest: in
 
 
 def unlinked_words(free: Numbers, text: Sentences, longest: int) -> tuple[Numbers, Numbers]:
-    """(M,) how many words without a link stand directly before, and directly after, each word; at most `longest`."""
+    """Returns the numbers (M,) of unlinked words directly before and directly after each word, at most `longest`."""
     sentence = np.repeat(np.arange(len(text.lengths)), text.lengths)
     before, after = np.zeros(len(free), dtype=np.int64), np.zeros(len(free), dtype=np.int64)
     if not len(free):
         return before, after
     same = free[:-1] & (sentence[1:] == sentence[:-1])
     other = free[1:] & (sentence[1:] == sentence[:-1])
-    for _ in range(longest):  # each round looks one word further
+    for _ in range(longest):  # each round extends by one word
         before[1:] = np.where(same, before[:-1] + 1, 0)
         after[:-1] = np.where(other, after[1:] + 1, 0)
     return np.minimum(before, longest), np.minimum(after, longest)

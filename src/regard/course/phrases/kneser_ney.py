@@ -4,14 +4,14 @@
     γ(h)      = (D₁ · N₁(h·) + D₂ · N₂(h·) + D₃ · N₃₊(h·)) / Σ_w' c(hw')   Nₖ(h·): words seen k times after h
     Dₖ        = k − (k + 1) · Y · nₖ₊₁ / nₖ,  Y = n₁ / (n₁ + 2 n₂)         nₖ: n-grams of this order seen k times
 
-c is how often an n-gram occurs for the highest order; for the others it is after how many different words it occurs, so
-that "Francisco", which follows "San" alone, is improbable elsewhere. An n-gram at the start of a sentence, before which
-no word can stand, keeps its own count. Words are interpolated with 1 / (words + 2): an unknown word and the end of the
-sentence can come too. Where a text is too small to give a D, it is k/2, as in KenLM.
+For the highest order c is the count of an n-gram; for the others it is the number of different words before it, so that
+"Francisco", which follows only "San", is improbable elsewhere. An n-gram at the start of a sentence, which no word can
+precede, keeps its own count. Words are interpolated with 1 / (words + 2): an unknown word and the end of the sentence
+are possible too. If a text is too small to estimate a D, it is k/2, as in KenLM.
 
 A node of the trie (`trie.py`) stores ln p of its last word, ln γ, and its suffix: the n-gram without its first word. So
-a state is a node, the longest known end of what was said; a word that does not follow there costs γ, and is looked for
-after the suffix. Nothing is pruned. Logarithms are natural.
+a state is a node, the longest known suffix of the output; a word that does not follow there costs γ, and is searched
+for after the node's suffix. Nothing is pruned. Logarithms are natural.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ ORDER = 5
 
 @dataclass(frozen=True)
 class KneserNey:
-    """Words are numbers from 0 to `size` − 1."""
+    """A language model over words that are numbered from 0 to `size` − 1."""
 
     trie: NgramTrie
-    log_probs: Floats  # (nodes,) of the last word after the others
+    log_probs: Floats  # (nodes,) ln p of the last word after the others
     log_backoffs: Floats  # (nodes,) ln γ
     suffixes: Int32  # (nodes,)
 
     @property
     def size(self) -> int:
-        """Words of the text; the three numbers after them are UNKNOWN, BEGIN and END."""
+        """The number of words of the text; the three numbers after them are UNKNOWN, BEGIN and END."""
         return self.trie.levels[2] - 4
 
     @property
@@ -67,7 +67,7 @@ class KneserNey:
         return one, two, three
 
     def follow(self, state: int, word: int) -> tuple[float, int]:
-        """ln p(word | what was said), and the state after it."""
+        """Returns ln p(word | state), and the state after it."""
         key = state * (self.size + 3) + word
         found = self._known.get(key)
         if found is None:
@@ -90,7 +90,7 @@ class KneserNey:
         return total + log_probs[child], suffixes[child] if child >= self.trie.levels[-2] else child
 
     def log_prob(self, words: Iterable[int]) -> float:
-        """ln p of a sentence with its end."""
+        """Returns ln p of a sentence, including its end."""
         total, state = 0.0, self.start
         for word in (*words, self.end):
             gain, state = self.follow(state, word)
@@ -98,11 +98,11 @@ class KneserNey:
         return total
 
 
-_MEMORY = 2_000_000  # answers that are kept, of some 150 bytes
+_MEMORY = 2_000_000  # maximum cached results, of some 150 bytes each
 
 
 def train_language_model(text: Sentences, size: int, order: int = ORDER) -> KneserNey:
-    """From sentences of words numbered 0 … `size` − 1."""
+    """Trains on sentences of words numbered 0 … `size` − 1."""
     numbers, lengths = with_boundaries(text, begin=size + 1, end=size + 2)
     trie, at = build_trie(Sentences(numbers, lengths), size + 3, order)
     nodes = trie.levels[-1]
@@ -124,7 +124,7 @@ def train_language_model(text: Sentences, size: int, order: int = ORDER) -> Knes
 
 
 def with_boundaries(text: Sentences, begin: int, end: int) -> tuple[Numbers, Numbers]:
-    """Every sentence between two marks: all numbers end to end, and the lengths."""
+    """Puts every sentence between two marks; returns all numbers concatenated, and the lengths."""
     starts = text.starts()
     ends = starts + text.lengths
     places = np.stack([starts, ends], axis=1).ravel()
@@ -133,9 +133,9 @@ def with_boundaries(text: Sentences, begin: int, end: int) -> tuple[Numbers, Num
 
 
 def interpolated(trie: NgramTrie, suffixes: Int32, counts: Numbers) -> tuple[Floats, Floats]:
-    """ln p and ln γ of every node, order by order from the words upwards."""
+    """Returns ln p and ln γ of every node, computed order by order from single words upwards."""
     probs, backoffs = np.zeros(len(counts)), np.ones(len(counts))
-    probs[0] = 1 / (trie.levels[2] - 2)  # of each word, UNKNOWN and END, before anything is counted
+    probs[0] = 1 / (trie.levels[2] - 2)  # uniform over words, UNKNOWN and END
     for n in range(1, len(trie.levels) - 1):
         level = slice(trie.levels[n], trie.levels[n + 1])
         parents, count = trie.parents[level], counts[level]
@@ -151,7 +151,7 @@ def interpolated(trie: NgramTrie, suffixes: Int32, counts: Numbers) -> tuple[Flo
 
 
 def discounts(counts: Numbers) -> Floats:
-    """D of an n-gram that was seen 0, 1, 2, and 3 times or more.
+    """Returns D of an n-gram that was seen 0, 1, 2, and 3 times or more.
 
     >>> discounts(np.repeat([1, 2, 3, 4], [8, 4, 2, 1])).tolist()
     [0.0, 0.5, 1.25, 2.0]

@@ -2,12 +2,12 @@
 
     pairs ─ two HMM aligners, joined ─▶ phrases with four scores     `align/hmm.py`, `extract.py`, `table.py`
     target side ─▶ a 5-gram model                                    `kneser_ney.py`
-    development pairs ─ decode, learn to rank, again ─▶ weights      `search.py`, `nbest.py`, `tune.py`
+    development pairs ─ decode, learn to rank, again ─▶ weights      `search.py`, `tune.py`
     a file                                                           `store.py`
 
-Words are compared without case; unknown ones are copied. Capitals and spaces come back as in the word-based translator
-(`word_based.py`). What it does not do: agree over a distance longer than a phrase or five words, inflect a word
-that it has not seen, or learn where phrases move (a jump costs by its length alone).
+Words are compared without case; unknown ones are copied. Capitals and spaces are restored as in the word-based
+translator (`word_based.py`). Not modelled: agreement over a distance longer than a phrase or five words, inflection of
+unseen words, and where phrases move (the cost of a jump depends only on its length).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from regard.errors import InputError
 from regard.metrics.bleu import bleu
 from regard.text.words import word_spans
 
-INITIAL_WEIGHTS: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # weights before they are tuned
+INITIAL_WEIGHTS: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # before tuning
 UNKNOWN_SCORE = -10.0  # each table score of a word that is copied
 JOIN: hmm.Join = "grow-diag-final-and"
 Say = Callable[[str], None]
@@ -48,7 +48,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PhraseBasedConfig:
-    """How a phrase-based translator is trained and searched."""
+    """Settings for training and search of a phrase-based translator."""
 
     longest: int = key(5, "words of a phrase at most")
     order: int = key(5, "words of the longest n-gram of the language model")
@@ -91,7 +91,7 @@ class PhraseBased:
         config: PhraseBasedConfig | None = None,
         say: Say = lambda _: None,
     ) -> PhraseBased:
-        """From (source, target) lines, which are read twice; the weights are tuned on `dev`, if it is given."""
+        """Trains on (source, target) lines, which are read twice; the weights are tuned on `dev`, if it is given."""
         if iter(pairs) is pairs:
             raise InputError("pairs must be read several times, but an iterator was given; give a list")
         c = config or PhraseBasedConfig()
@@ -110,7 +110,7 @@ class PhraseBased:
         config: PhraseBasedConfig | None = None,
         say: Say = lambda _: None,
     ) -> PhraseBased:
-        """From aligned pairs, and the target lines as they are written; its weights are not tuned."""
+        """Builds a translator from aligned pairs and the original target lines; its weights are not tuned."""
         c = config or PhraseBasedConfig()
         say("extracting phrases")
         table = build_table(numbered, links, c.longest)
@@ -124,16 +124,16 @@ class PhraseBased:
         return {word: number for number, word in enumerate(self.source_words)}
 
     def save(self, path: str | Path) -> None:
-        """One file (`store.py`), under a name that ends in .npz."""
+        """Writes one file (`store.py`), whose name must end in .npz."""
         save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> PhraseBased:
-        """A saved translator; InputError if the file is missing or another one."""
+        """Reads a saved translator; raises InputError if the file is missing or is not one."""
         return load(cls, Path(path))
 
     def translate(self, lines: Iterable[str]) -> list[str]:
-        """A translation of each line."""
+        """Translates each line."""
         return [self.translate_line(line) for line in lines]
 
     def translate_line(self, line: str) -> str:
@@ -141,19 +141,19 @@ class PhraseBased:
         return self.write(line, found[0]) if found else ""
 
     def candidates(self, line: str, size: int) -> list[Derivation]:
-        """The best translations, in words; none for a line without a word."""
+        """Returns the best translations, in words; none for a line without a word."""
         words = [line[start:end] for start, end in word_spans(line)]
         return n_best(self.search(words), size) if words else []
 
     def write(self, line: str, candidate: Derivation) -> str:
-        """A candidate as text, with capitals and spaces."""
+        """Formats a candidate as text, with capitals and spaces."""
         return self.writing.write(candidate.words, capital=line.lstrip()[:1].isupper())
 
     def search(self, words: Sequence[str]) -> PartialTranslation:
         return search(len(words), self.options(words), self.language, self.weights, self.config.search)
 
     def options(self, words: Sequence[str]) -> Options:
-        """For every span the best translations by the weights; a word without any is copied."""
+        """Returns the best translations of every span by the weights; a word without any is copied."""
         numbers = [self._source_numbers.get(word.casefold(), -1) for word in words]
         found: dict[tuple[int, int], list[Option]] = {}
         for start in range(len(words)):
@@ -183,7 +183,7 @@ class PhraseBased:
 
 
 def tune_weights(system: PhraseBased, dev: Sequence[tuple[str, str]], say: Say) -> PhraseBased:
-    """The system with the weights of the round that had the highest BLEU on the development text."""
+    """Tunes the weights; returns the system with those of the round with the highest BLEU on the development text."""
     dev = [(source, target) for source, target in dev if word_spans(source)]
     if not dev:
         raise InputError("weights are tuned on development pairs with words, but they were given none")

@@ -1,7 +1,7 @@
-"""Stack decoding: the best translation of a sentence by phrases, in any order that the distortion limit allows.
+"""Stack decoding: finds the best translation of a sentence by phrases, in any order within the distortion limit.
 
-A hypothesis translates some of the source words (its coverage). It is extended by a phrase for words that are still
-open, written at the end of the translation. Stack n holds hypotheses that cover n words:
+A hypothesis translates some of the source words (its coverage). It is extended by a phrase for source words that are
+still open, appended to the translation. Stack n has the hypotheses that cover n words:
 
     score       = Σ w · (table scores, phrases, words, ln p of the language model, jump)
     jump        = − |first word of this phrase − word after the last phrase|, in words of the source
@@ -9,14 +9,14 @@ open, written at the end of the translation. Stack n holds hypotheses that cover
                 the worse one is kept only as an alternative for the list of n best
     future      the best score of the open words by themselves (`future_scores`), added when hypotheses are compared
 
-A jump may not be longer than the limit, nor leave the first open word further behind than the limit; so that there is
-always a way back to it. Stacks are filled by cube pruning (Chiang, 2007; Huang and Chiang, 2007): hypotheses of equal
+A jump may not be longer than the limit, nor leave the first open word further behind than the limit, so that the search
+can always return to it. Stacks are filled by cube pruning (Chiang, 2007; Huang and Chiang, 2007): hypotheses of equal
 coverage × phrases for one span form a grid, both sides sorted; the most promising cells of all grids are taken, and
-only those ask the language model. With no limit on cells and stack it finds the best translation there is.
+only those query the language model. Without limits on cells and stack the search is exact.
 
-A search leaves a graph: each hypothesis with all arcs that lead to it. Its score is that of the best path from the
-beginning, so a path that is written from the end backwards has an exact bound on what it will come to, and the first
-path that reaches the beginning is the best one: A* with a perfect heuristic gives the n best in order.
+A search builds a graph: each hypothesis with all arcs that lead to it. Its score is that of the best path from the
+beginning, so a path that is built from the end backwards has an exact bound on its total score, and the first path that
+reaches the beginning is the best one: A* with a perfect heuristic yields the n best in order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SearchConfig:
 
 
 class Language(Protocol):
-    """What the search asks of a language model (`kneser_ney.py`)."""
+    """The interface of a language model for the search (`kneser_ney.py`)."""
 
     @property
     def start(self) -> int: ...
@@ -60,11 +60,11 @@ class Language(Protocol):
 class Option(NamedTuple):
     """A phrase that translates some span of the source."""
 
-    words: tuple[int, ...]  # numbers of the language model
+    words: tuple[int, ...]  # word numbers of the language model
     text: tuple[str, ...]
-    scores: tuple[float, ...]  # of the phrase table
-    score: float  # weighed, with the penalties for a phrase and its words
-    estimate: float  # with the language model too, as far as the phrase's own words tell
+    scores: tuple[float, ...]  # scores of the phrase table
+    score: float  # weighted sum, with the penalties for a phrase and its words
+    estimate: float  # plus the language model's score within the phrase
 
 
 Options = Mapping[tuple[int, int], Sequence[Option]]  # by the first source word and the one after the last
@@ -86,9 +86,9 @@ class PartialTranslation:
 
     coverage: int  # bit i: source word i is translated
     end: int  # the source word after the last phrase
-    state: int  # of the language model
+    state: int  # state of the language model
     score: float
-    rank: float  # score and future
+    rank: float  # score plus future score
     arcs: list[Arc] = field(default_factory=list)  # the best one first
 
 
@@ -106,7 +106,7 @@ class _Grid(NamedTuple):
 def search(
     length: int, options: Options, language: Language, weights: Weights, config: SearchConfig | None = None
 ) -> PartialTranslation:
-    """The complete hypothesis; its arcs lead back to all others that were found. Every word needs an option."""
+    """Returns the complete hypothesis; its arcs lead back to all others that were found. Every word needs an option."""
     config = config or SearchConfig()
     futures = Futures(length, options, config.distortion)
     begin = PartialTranslation(0, 0, language.start, 0.0, 0.0)
@@ -134,7 +134,7 @@ def _grids(
     weights: Weights,
     limit: int,
 ) -> Iterator[_Grid]:
-    """All that can cover so many words with one more phrase."""
+    """Yields the grids that cover `covered` words with one more phrase."""
     for width in range(1, min(covered, futures.longest) + 1):
         for group in stacks[covered - width]:
             coverage, end = group[0].coverage, group[0].end
@@ -150,7 +150,7 @@ def _grids(
 
 
 def _fill(grids: Iterable[_Grid], language: Language, weights: Weights, cells: int) -> Iterable[PartialTranslation]:
-    """The hypotheses of the most promising cells, recombined."""
+    """Returns the hypotheses of the most promising cells, recombined."""
     heap = [
         (-(grid.hypotheses[0].score + grid.options[0].estimate + grid.future), number, 0, 0, grid)
         for number, grid in enumerate(grids)
@@ -196,7 +196,7 @@ def _fill(grids: Iterable[_Grid], language: Language, weights: Weights, cells: i
 
 
 class Futures:
-    """What the open words will bring at best: an estimate, for it knows neither jumps nor words outside a phrase."""
+    """Future scores: estimates of the best score of the open words, without jumps and context outside a phrase."""
 
     def __init__(self, length: int, options: Options, limit: int) -> None:
         self.length = length
@@ -205,7 +205,7 @@ class Futures:
         self._known: dict[int, float] = {}
 
     def of(self, coverage: int) -> float:
-        """The sum over the stretches of open words: those before the last covered word, and the rest."""
+        """Returns the sum over the gaps of open words: those before the last covered word, and the rest."""
         if (known := self._known.get(coverage)) is not None:
             return known
         covered = coverage.bit_length()
@@ -229,8 +229,8 @@ def first_open(coverage: int) -> int:
 
 
 def future_scores(length: int, options: Options, limit: int) -> dict[tuple[int, int], float]:
-    """For the words i to j − 1 the best sum of estimates of phrases that together cover them; for stretches within the
-    limit, which jumps can leave open, and for those that reach to the end of the sentence."""
+    """Returns, for the words i to j − 1, the best sum of estimates of phrases that together cover them; for gaps within
+    the limit, which jumps can leave open, and for those that reach to the end of the sentence."""
     estimates = {span: max(option.estimate for option in found) for span, found in options.items()}
     longest = max((end - start for start, end in options), default=1)
     best = {(end, end): 0.0 for end in range(length + 1)}
@@ -247,7 +247,7 @@ def future_scores(length: int, options: Options, limit: int) -> dict[tuple[int, 
 # -------------------------------------------------------------------------------- the n best translations
 
 
-TRIES = 5  # paths that are read for each translation that is wanted: several paths give the same words
+TRIES = 5  # maximum paths per requested translation: several paths give the same words
 
 
 class Derivation(NamedTuple):
@@ -259,7 +259,7 @@ class Derivation(NamedTuple):
 
 
 def paths(best: PartialTranslation) -> Iterator[tuple[float, list[Arc]]]:
-    """All paths to a complete hypothesis, best first: their scores and arcs."""
+    """Yields the scores and arcs of all paths to a complete hypothesis, best first."""
     numbers = count()
     heap: list[tuple[float, int, PartialTranslation, float, tuple[Arc, object] | None]] = [
         (-best.score, next(numbers), best, 0.0, None)
@@ -283,7 +283,7 @@ def _listed(chain: object) -> list[Arc]:
 
 
 def candidate(score: float, arcs: list[Arc]) -> Derivation:
-    """The translation that a path of arcs spells."""
+    """Returns the translation of a path of arcs."""
     words = tuple(word for arc in arcs if arc.option for word in arc.option.text)
     chosen = [arc.option for arc in arcs if arc.option is not None]
     table = (sum(column) for column in zip(*(option.scores for option in chosen), strict=True))
@@ -292,7 +292,7 @@ def candidate(score: float, arcs: list[Arc]) -> Derivation:
 
 
 def n_best(best: PartialTranslation, size: int) -> list[Derivation]:
-    """The best translations that differ in their words, at most `size`."""
+    """Returns the best translations with different words, at most `size`."""
     found: dict[tuple[str, ...], Derivation] = {}
     for score, arcs in islice(paths(best), size * TRIES):
         one = candidate(score, arcs)

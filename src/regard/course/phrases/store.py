@@ -1,7 +1,7 @@
-"""A dataclass as one file: numpy's .npz with its arrays, and in it a text in JSON with everything else.
+"""Stores a dataclass as one file: numpy's .npz with its arrays, and a JSON text with everything else.
 
-A field of a part is named by its place: `table.source.words`. What a field holds is said by its type in the dataclass,
-and nowhere else. Nothing in the file is code: one from a stranger can be wrong, but cannot run anything.
+A nested field is named by its path: `table.source.words`. The types of fields are only in the dataclass. The file has
+no code: an untrusted one can have wrong contents, but cannot run anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REST = "rest"  # the name of the text in JSON
 
 
 def save(made: DataclassInstance, path: Path) -> None:
-    """Its fields are dataclasses, arrays, or what JSON knows; a set is stored sorted."""
+    """Writes a dataclass whose fields are dataclasses, arrays, or JSON values; a set is stored sorted."""
     found = dict(_fields(made))
     arrays: dict[str, Any] = {place: value for place, value in found.items() if isinstance(value, np.ndarray)}
     rest = {place: value for place, value in found.items() if place not in arrays}
@@ -41,7 +41,7 @@ def save(made: DataclassInstance, path: Path) -> None:
 
 
 def load(kind: type[Stored], path: Path) -> Stored:
-    """The dataclass that `save` wrote; InputError if the file is missing or of another kind."""
+    """Reads a dataclass written by `save`; raises InputError if the file is missing or of another kind."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             found: dict[str, Any] = dict(stored.items())
@@ -79,7 +79,7 @@ def _made(kind: type[Stored], found: dict[str, Any], place: str) -> Stored:
 
 
 def _of_type(hint: Any, value: Any) -> Any:
-    """JSON's lists as the tuple or set that they were."""
+    """Converts JSON lists back to the original tuple or set."""
     kind = get_origin(hint) or hint
     if kind in (tuple, frozenset):
         return kind(value)

@@ -1,17 +1,17 @@
 """The phrase table: the translations of every phrase, each with four scores (Koehn, Och and Marcu, 2003).
 
-    p(t | s), p(s | t)    how often the pair was extracted, by how often the one phrase was
+    p(t | s), p(s | t)    count of the pair ÷ count of the given phrase
     lex(t | s)            ∏_j 1/|{i: (i, j) linked}| Σ_i w(t_j | s_i),  w(t | s) the share of the links of s that t has
-    lex(s | t)            the same the other way
+    lex(s | t)            the same in the other direction
 
-A word without a link is linked to NULL. The lexical weights say whether a rare pair is plausible word by word; of
-several alignments of a pair the best one counts.
+A word without a link is linked to NULL. The lexical weights estimate whether a rare pair is plausible word by word; if
+a pair has several alignments, the best one counts.
 
 A phrase pair contains every link of its words, so a word's factor of lex does not depend on the phrase that it is in:
 the weight of a phrase is a difference of two cumulative sums over the corpus.
 
-Phrases are nodes of two tries (`trie.py`); the entries of one source phrase stand side by side, best first. Axes: N
-source words, M target words, E entries.
+Phrases are nodes of two tries (`trie.py`); the entries of one source phrase are contiguous, best first. Axes: N source
+words, M target words, E entries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from regard.course.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
 from regard.errors import InputError
 
 SCORES = ("p(t|s)", "p(s|t)", "lex(t|s)", "lex(s|t)")
-KEPT = 30  # translations of a phrase
+KEPT = 30  # maximum translations of a phrase
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PhraseTable:
         return len(self.source.levels) - 2
 
     def lookup(self, words: Sequence[int]) -> list[tuple[list[int], list[float]]]:
-        """The translations of a phrase: their words and scores. Empty for one that was never extracted."""
+        """Returns the words and scores of the translations of a phrase; empty if it was never extracted."""
         node = self.source.find(words)
         if node == ABSENT:
             return []
@@ -64,7 +64,7 @@ class PhraseTable:
 def build_table(
     pairs: NumberedPairs, links: Sequence[Sequence[Link]], longest: int = LONGEST, kept: int = KEPT
 ) -> PhraseTable:
-    """From a corpus and the links of each of its pairs."""
+    """Builds the table of a corpus from the links of each of its pairs."""
     joined = CorpusLinks.of(links, pairs.source, pairs.target)
     source, source_at = build_trie(pairs.source, len(pairs.source_words), longest)
     target, target_at = build_trie(pairs.target, len(pairs.target_words), longest)
@@ -88,7 +88,7 @@ def build_table(
 def _scored(
     source: NgramTrie, target: NgramTrie, keys: Numbers, lexical: list[NDArray[np.float32]], kept: int
 ) -> PhraseTable:
-    """From one key and two lexical weights for each occurrence: counted, scored, and the best of each phrase kept."""
+    """Counts and scores occurrences, given by a key and two lexical weights each; keeps the best of each phrase."""
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -113,7 +113,7 @@ def _scored(
 
 
 def word_factors(source: Numbers, target: Numbers, links: CorpusLinks) -> Floats:
-    """(M,) for each target word of the corpus the mean of w(word | source word) over its links; NULL has number 0.
+    """Returns (M,): for each target word of the corpus the mean of w(word | source word) over its links; NULL is 0.
 
     >>> links = CorpusLinks(np.array([0, 1]), np.array([0, 0]))
     >>> word_factors(np.array([5, 6]), np.array([7, 7]), links).tolist()
@@ -130,6 +130,6 @@ def word_factors(source: Numbers, target: Numbers, links: CorpusLinks) -> Floats
 
 
 def cumulative_log(factors: Floats) -> Floats:
-    """(M + 1,) the logarithm of the product of all factors before each word."""
+    """Returns (M + 1,): the logarithm of the product of all factors before each word."""
     sums: Floats = np.concatenate([[0.0], np.cumsum(np.log(factors))])
     return sums

@@ -1,11 +1,11 @@
-"""All n-grams of a text as one trie in flat arrays: what the phrase table and the language model stand on.
+"""All n-grams of a text as one trie in flat arrays: the basis of the phrase table and the language model.
 
     node 0            the empty n-gram
     nodes 1 … V       the words, in the order of their numbers
     nodes V + 1 …     the bigrams that occur, by their first word, then by their second; then the trigrams, …
 
-In this order the children of a node stand side by side, sorted by their last word, and the children of the next node
-follow: one array of beginnings says where, and a binary search in a few numbers finds a child. A node takes twelve
+In this order the children of a node are contiguous, sorted by their last word, and followed by the children of the next
+node: one array has the start of each node's children, among which a binary search finds a child. A node takes twelve
 bytes. The trie is built level by level, each by one sort of the whole text.
 
 Axes: N words of the whole text, K orders.
@@ -37,24 +37,24 @@ class NgramTrie:
 
     @cached_property
     def first(self) -> Int32:
-        """(nodes + 1,) the first child of each node, whether it has one or not."""
+        """(nodes + 1,) the index of the first child of each node, also for nodes without children."""
         found: Int32 = (1 + np.searchsorted(self.parents[1:], np.arange(len(self.words) + 1))).astype(np.int32)
         return found
 
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:
-        """The arrays as Python reads single numbers of them fastest."""
+        """The arrays as memoryviews, from which Python reads single numbers fastest."""
         return np.ascontiguousarray(self.words).data, self.first.data
 
     def child(self, node: int, word: int) -> int:
-        """The n-gram that is one word longer, or ABSENT."""
+        """Returns the n-gram extended by one word, or ABSENT."""
         words, first = self._views
         end = first[node + 1]
         place = bisect_left(words, word, first[node], end)
         return place if place < end and words[place] == word else ABSENT
 
     def find(self, words: Sequence[int]) -> int:
-        """The node of an n-gram, or ABSENT."""
+        """Returns the node of an n-gram, or ABSENT."""
         node = 0
         for word in words:
             node = self.child(node, word)
@@ -63,7 +63,7 @@ class NgramTrie:
         return node
 
     def spell(self, node: int) -> list[int]:
-        """The words of an n-gram.
+        """Returns the words of an n-gram.
 
         >>> text = Sentences.of([[0, 1, 0, 2]])
         >>> trie, _ = build_trie(text, 3, 2)
@@ -78,8 +78,8 @@ class NgramTrie:
 
 
 def build_trie(text: Sentences, vocabulary: int, order: int) -> tuple[NgramTrie, list[Numbers]]:
-    """All n-grams of up to `order` words; and for each n (N,) the node of the n-gram that begins at each word of the
-    text, or ABSENT where the sentence ends before it does."""
+    """Builds the trie of all n-grams of up to `order` words; also returns, for each n, the node (N,) of the n-gram that
+    begins at each word of the text, or ABSENT if the sentence ends within it."""
     numbers = np.asarray(text.numbers, dtype=np.int64)
     left = np.repeat(np.cumsum(text.lengths), text.lengths) - np.arange(len(numbers))  # words to the sentence's end
     words, parents = [np.zeros(1), np.arange(vocabulary)], [np.zeros(1), np.zeros(vocabulary)]

@@ -1,23 +1,23 @@
-"""Weights from pairwise rankings: PRO (Hopkins and May, 2011, "Tuning as Ranking").
+"""Learns weights from pairwise rankings: PRO (Hopkins and May, 2011, "Tuning as Ranking").
 
-Of two translations of one sentence the weights should prefer the one with the higher BLEU. So pairs of candidates
-become examples for a classifier: the difference of their features, x, labelled by which of them is better.
+The weights should prefer the translation with the higher BLEU among two of one sentence. So pairs of candidates become
+examples for a classifier: the difference of their features, x, labelled by which of them is better.
 
     pairs     drawn at random from the candidates of a sentence; kept if their BLEU differs by more than 5 points, and
               of those the 50 that differ most
     learn     min_w Σ ln(1 + exp(−w · x)) + ridge · |w|²              logistic regression, by Newton's steps
 
 BLEU of single sentences adds one to the counts of n-grams from n = 2 on, and to the length of the reference: without
-that PRO learns to write too short (Nakov, Guzmán and Vogel, 2012). Only the direction of the weights matters to a
-ranking; they are scaled so that their absolute values sum to one.
+that PRO learns to output too short translations (Nakov, Guzmán and Vogel, 2012). Only the direction of the weights
+matters for a ranking; they are scaled so that their absolute values sum to one.
 
-What is learnt holds only near the candidates that it was learnt from: a decoder that follows it all the way can end
-where no candidate was (a negative weight for the language model, three words for one). So a round of tuning goes only
-a part of the way, as Hopkins and May do, and new candidates correct it: w ← SHARE · learnt + (1 − SHARE) · w, `mixed`.
+Learnt weights are valid only near the candidates that they were learnt from: a decoder that uses them fully can leave
+that region (a negative weight for the language model, three words for one). So a round of tuning makes only a part of
+the step, as Hopkins and May do, and new candidates correct it: w ← SHARE · learnt + (1 − SHARE) · w.
 
-The same learns to rerank the translations of any systems, the usual hybrid: one system proposes (the phrase-based one
-its n best), others judge (a neural model's log-probability becomes one more feature), and PRO finds what each judgement
-is worth in BLEU.
+The same method learns to rerank the translations of any systems, the usual hybrid: one system proposes (the
+phrase-based one its n best), others score (a neural model's log-probability becomes one more feature), and PRO finds
+the weight of each score.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ import numpy as np
 from regard.align.ibm import Floats
 from regard.metrics.bleu import Bleu
 
-DRAWN, KEPT, LEAST = 5000, 50, 5.0  # pairs of a sentence that are drawn, and kept; the difference in BLEU
-RIDGE = 1e-2  # for each example
-SHARE = 0.25  # of the learnt weights in those of the next round
+DRAWN, KEPT, LEAST = 5000, 50, 5.0  # pairs of a sentence that are drawn, and kept; the minimum difference in BLEU
+RIDGE = 1e-2  # per example
+SHARE = 0.25  # share of the learnt weights in those of the next round
 SENTENCE_BLEU = Bleu(smooth="add-k", smooth_value=1.0)
 
 
@@ -46,14 +46,14 @@ class RankedCandidates:
 
 
 def scored_candidates(features: Sequence[Sequence[float]], texts: Sequence[str], reference: str) -> RankedCandidates:
-    """The candidates of a sentence with their smoothed sentence BLEU."""
+    """Scores the candidates of a sentence by smoothed sentence BLEU."""
     rows = SENTENCE_BLEU.stats(texts, [reference] * len(texts)).rows.astype(np.float64)
     rows[:, 1] += 1  # words of the reference
     return RankedCandidates(np.array(features, dtype=np.float64), SENTENCE_BLEU.scores(rows))
 
 
 def examples(candidates: RankedCandidates, rng: np.random.Generator) -> Floats:
-    """(up to KEPT, F): features of the better candidate minus those of the worse, for the pairs that differ most."""
+    """Returns (up to KEPT, F): features of the better candidate minus the worse, for the pairs that differ most."""
     one, other = rng.integers(len(candidates.bleu), size=(2, DRAWN))
     better = candidates.bleu[one] - candidates.bleu[other]
     apart = np.unique(np.stack([one, other], axis=1)[better > LEAST], axis=0)
@@ -64,7 +64,7 @@ def examples(candidates: RankedCandidates, rng: np.random.Generator) -> Floats:
 
 
 def pro(sentences: Sequence[RankedCandidates], weights: Sequence[float], seed: int = 1) -> tuple[float, ...]:
-    """New weights; the old ones where no pair of candidates differs."""
+    """Learns new weights; returns the old ones if no pair of candidates differs."""
     rng = np.random.default_rng(seed)
     found = [examples(one, rng) for one in sentences if len(one.bleu) > 1]
     differences = np.concatenate(found) if found else np.empty((0, len(weights)))
@@ -77,7 +77,7 @@ def pro(sentences: Sequence[RankedCandidates], weights: Sequence[float], seed: i
 
 
 def interpolated_weights(before: Sequence[float], learnt: Sequence[float]) -> tuple[float, ...]:
-    """A part of the way from one direction to another.
+    """Interpolates between two directions, with the share SHARE of the second.
 
     >>> interpolated_weights([1.0, 0.0], [0.0, 4.0])
     (0.75, 0.25)
@@ -86,13 +86,13 @@ def interpolated_weights(before: Sequence[float], learnt: Sequence[float]) -> tu
 
 
 def _scaled(weights: Sequence[float] | Floats) -> tuple[float, ...]:
-    """So that the absolute values sum to one; zeros stay zeros."""
+    """Scales weights so that their absolute values sum to one; zeros stay zeros."""
     given = np.asarray(weights, dtype=np.float64)
     return tuple((given / (np.abs(given).sum() or 1.0)).tolist())
 
 
 def logistic_regression(examples: Floats, ridge: float = RIDGE, steps: int = 30) -> Floats:
-    """w, from examples that should all have w · x > 0.
+    """Fits w to examples x that should all have w · x > 0.
 
     >>> logistic_regression(np.array([[1.0, 0.0], [2.0, 0.0]]))[1]
     np.float64(0.0)
@@ -120,7 +120,7 @@ class Proposals(NamedTuple):
     features: Sequence[Sequence[float]]
 
     def best(self, weights: Sequence[float]) -> str:
-        """The text with the highest weighted sum; of equals the first.
+        """Returns the text with the highest weighted sum; the first of equals.
 
         >>> Proposals(["un", "deux"], [[1.0, 0.0], [0.0, 2.0]]).best([1.0, 1.0])
         'deux'
@@ -129,7 +129,7 @@ class Proposals(NamedTuple):
 
 
 def learn_reranking(proposals: Sequence[Proposals], references: Sequence[str], seed: int = 1) -> tuple[float, ...]:
-    """The weights that rank the proposals of development sentences most as BLEU ranks them."""
+    """Learns the weights that rank the proposals of development sentences most like BLEU."""
     scored = [
         scored_candidates(some.features, some.texts, reference)
         for some, reference in zip(proposals, references, strict=True)

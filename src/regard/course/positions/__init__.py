@@ -1,1 +1,1 @@
-"""Positional encodings, compared and drawn."""
+"""Comparison and drawings of positional encodings."""

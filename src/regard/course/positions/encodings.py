@@ -1,4 +1,4 @@
-"""Position encodings, from the notes' first attempt to what models use, and dot products of two positions.
+"""Position encodings, from the notes' first attempt to those of models, and dot products of two positions.
 
     L positions   D width   K head size   ω_i = 1 / 10000^(2i/D)
 
@@ -7,7 +7,7 @@
     binary     the bits of p                                     their third: a float for each bit, 0 or 1 only
     sinusoid   sin(p ω_i), cos(p ω_i)                            their final choice (Vaswani et al. 2017)
     learned    a table of L vectors: randomly initialised, or a trained model's
-    rotary     nothing is added; queries and keys are rotated by p ω_i (Su et al. 2021), so only products compare
+    rotary     nothing is added; queries and keys are rotated by p ω_i (Su et al. 2021), so only products are comparable
 
 Sinusoids and rotations are those of `layers/positions.py`, in double precision.
 """
@@ -34,7 +34,7 @@ class PositionEncoding:
 
     name: str
     vectors: Callable[[NDArray[np.int64], int], Array]
-    table: int | None = None  # the number of positions it has; None: any
+    table: int | None = None  # the number of positions; None: no limit
     samples: tuple[Array, Array] | None = None  # two random initialisations, if it has any
 
 
@@ -60,7 +60,7 @@ def sinusoid(positions: NDArray[np.int64], width: int) -> Array:
 
 
 def rotated(positions: NDArray[np.int64], head_size: int) -> Array:
-    """A query of ones rotated to each position, (n,) → (n, K): products are those of a query and an equal key."""
+    """Rotates a query of ones to each position, (n,) → (n, K): products are those of a query and an equal key."""
     ones = torch.ones(1, 1, len(positions), head_size, dtype=torch.float64)
     found: Array = rotate(ones, rotation(torch.from_numpy(positions).double(), head_size))[0, 0].numpy()
     return found
@@ -76,7 +76,7 @@ def binary(positions: NDArray[np.int64], bits: int) -> Array:
 
 
 def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, PositionEncoding]:
-    """The encodings by name; `learned` is a model's table of positions, or None for a random one."""
+    """Returns the encodings by name; `learned` is a model's table of positions, or None for a random one."""
     bits = max(1, math.ceil(math.log2(length)))
 
     def table(seed: int) -> Array:
@@ -99,7 +99,7 @@ def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, 
 
 
 def products_of(name: str, vectors: Array) -> DotProducts:
-    """The dot products of all pairs of these vectors (L, D)."""
+    """Returns the dot products of all pairs of these vectors (L, D)."""
     products = vectors @ vectors.T  # (L, L)
     scale = float(np.mean(np.diag(products))) or 1.0
     by_distance = [np.diag(products, k) / scale for k in range(len(vectors))]
@@ -108,7 +108,7 @@ def products_of(name: str, vectors: Array) -> DotProducts:
 
 
 def bound(difference: float) -> str:
-    """The power of ten above a rounding error; its digits differ from machine to machine.
+    """Formats a difference; a rounding error as a power of ten above it, as its digits differ between machines.
 
     >>> bound(3e-14), bound(7e-6), bound(0.62)
     ('under 1e-12', 'under 1e-05', '0.62')
@@ -119,8 +119,8 @@ def bound(difference: float) -> str:
 
 
 def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
-    """Σ_i cos(k ω_i) for distances (n,): equal to PE(p)·PE(p + k) for every p. Of an odd width without the last sine,
-    which has no cosine beside it and whose product depends on p."""
+    """Returns Σ_i cos(k ω_i) for distances (n,): equal to PE(p)·PE(p + k) for every p. With an odd width the last sine
+    is left out, which has no cosine and whose product depends on p."""
     omega = frequencies(width)[: width // 2].double().numpy()  # (D/2,)
     parts = [
         np.cos(chunk[:, None] * omega).sum(axis=1) for chunk in np.array_split(distance, len(distance) // 4096 + 1)
@@ -130,13 +130,13 @@ def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
 
 
 def distance_between(distance: NDArray[np.int64], width: int) -> Array:
-    """‖PE(p) − PE(p + k)‖ = √(D − 2 Σ_i cos(k ω_i)), for every p; of an odd width the least it can be."""
+    """Returns ‖PE(p) − PE(p + k)‖ = √(D − 2 Σ_i cos(k ω_i)), for every p; with an odd width its lower bound."""
     found: Array = np.sqrt(np.maximum(width - width % 2 - 2 * cosine_sum(distance, width), 0.0))
     return found
 
 
 def rises(values: Array) -> NDArray[np.int64]:
-    """Distances at which a product is larger than at the distance before."""
+    """Returns the distances at which a product is larger than at the previous distance."""
     return np.flatnonzero(np.diff(values) > 1e-12) + 1
 
 

@@ -1,8 +1,8 @@
-"""The position tables of the notes, printed with every number computed: counting, p/50, bits, and sinusoids of width 5.
+"""The position tables of the notes, with all numbers recomputed: counting, p/50, bits, and sinusoids of width 5.
 
 The notes (file 004) show embeddings of five numbers and add a position to each: first p itself, then p/50 in a sentence
 of 50 words, then sines and cosines. Embeddings, positions and the sentence's length are theirs; sums and encodings are
-computed. Of width 5 the pairs are i = 0, 1, 2, and the last sine has no cosine beside it.
+computed. With width 5 the pairs are i = 0, 1, 2, and the last sine has no cosine.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from regard.course.positions.encodings import binary, sinusoid
-from regard.report.page import page, said
+from regard.report.page import escaped, page
 from regard.report.table import Table
 
 WIDE = 110
 LENGTH = 50  # words of the notes' sentence
-AT = (1, 2, LENGTH)  # the positions that they show
+AT = (1, 2, LENGTH)  # positions shown in the notes
 WORD = (0.42, 0.31, 0.21, 0.31, 0.45)
-WORDS = (WORD, (0.12, 0.11, 0.11, 0.31, 0.85), (0.42, 0.11, 0.91, 0.81, 0.75))  # of the slide with p/50
-BEFORE, AFTER = (0.37, 0.99, 0.01, 0.08), (0.42, 0.84, 0.12, 0.81)  # of the slide that adds "a position"
+WORDS = (WORD, (0.12, 0.11, 0.11, 0.31, 0.85), (0.42, 0.11, 0.91, 0.81, 0.75))  # from the slide with p/50
+BEFORE, AFTER = (0.37, 0.99, 0.01, 0.08), (0.42, 0.84, 0.12, 0.81)  # from the slide that adds "a position"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NotesTable:
 
 
 def notes_tables() -> tuple[NotesTable, ...]:
-    """All tables, in the order of the notes."""
+    """Returns all tables, in the order of the notes."""
     return (counting(), shares(), bits(), pairs(), sinusoids_of_five(), no_sinusoid())
 
 
@@ -105,7 +105,7 @@ def no_sinusoid() -> NotesTable:
     return NotesTable("a position that no sinusoid gives", Table(header, rows), remark)
 
 
-# ------------------------------------------------------------------------------------------------ in and out
+# ------------------------------------------------------------------------------------------------ output
 
 
 def as_text(tables: Sequence[NotesTable]) -> str:
@@ -119,7 +119,7 @@ def as_markdown(tables: Sequence[NotesTable]) -> str:
 
 
 def as_page(tables: Sequence[NotesTable]) -> str:
-    parts = [f"<h2>{said(one.title)}</h2>\n{one.table.html()}\n<p>{said(one.remark)}</p>" for one in tables]
+    parts = [f"<h2>{escaped(one.title)}</h2>\n{one.table.html()}\n<p>{escaped(one.remark)}</p>" for one in tables]
     return page("Position tables of the notes", "\n".join(parts))
 
 
@@ -133,7 +133,7 @@ def as_dict(tables: Sequence[NotesTable]) -> dict[str, Any]:
 
 
 def _sums(rows: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> Table:
-    """Three lines for each position: what is added, the word, their sum."""
+    """Returns a table with three lines for each position: the position's vector, the word's, their sum."""
     lines = []
     for name, added, word in rows:
         summed = [a + w for a, w in zip(added, word, strict=True)]

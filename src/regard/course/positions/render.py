@@ -58,7 +58,7 @@ def _products(found: Positions) -> list[str]:
 
 
 def _counting(found: Positions) -> list[str]:
-    """Bits beside the signs of the sines that change about as often."""
+    """Shows bits beside the signs of the sines that change about as often."""
     count = found.bits.shape[1]
     pace = np.pi / frequencies(found.width).double().numpy()  # (D/2,) positions until a sine changes its sign
     pairs = {bit: int(np.abs(np.log(pace / 2.0**bit)).argmin()) for bit in range(count)}
@@ -85,15 +85,15 @@ def _counting(found: Positions) -> list[str]:
 # -------------------------------------------------------------------------------- drawing
 
 
-LEFT, WIDE = 62.0, 620.0  # of the maps and the chart
+LEFT, WIDE = 62.0, 620.0  # position and width of the maps and the chart
 MAP_HIGH, BIT_HIGH, CHART_HIGH = 256.0, 14.0, 190.0
 HOLDS, FAILS = FINE, WARNING
-COLUMN, FIRST = 96.0, 228.0  # of the table
+COLUMN, FIRST = 96.0, 228.0  # widths of the columns, and of the first column, of the table
 PITCH = LINE * SMALL
 SHORT = {
     1: "unique for each position",
     2: "distances the same in sentences of other lengths",
-    3: "goes on for longer sentences, bounded",
+    3: "extends to longer sentences, bounded",
     4: "deterministic",
     5: "not too large",
 }
@@ -151,7 +151,7 @@ def _heading(text: str) -> list[Item]:
 
 
 def _chart(found: Positions) -> tuple[list[Item], float]:
-    """Products by distance, 1 at distance 0."""
+    """Draws products by distance, 1 at distance 0."""
     bottom = min(-0.2, *(float(one.least.min()) for one in found.products))
     above = 20 + PITCH * len(found.products) + 10
 
@@ -173,7 +173,7 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
         x, top = place(distance, float(learned.most[distance]))
         low = place(distance, float(learned.least[distance]))[1]
         items.append(Box(x - 1.5, top, 3, max(low - top, 0.5), apart(len(found.products) - 1), 0.3))
-    for number, one in enumerate(found.products[:-1]):  # learned ones have no curve, only the span
+    for number, one in enumerate(found.products[:-1]):  # learned ones have no curve, only the range
         points = [place(distance, float(value)) for distance, value in enumerate(one.mean)]
         items += [Curve((a, a, b, b), apart(number), 1.6) for a, b in pairwise(points)]
     return items + _ticks(found.length, above + CHART_HIGH), above + CHART_HIGH + 18

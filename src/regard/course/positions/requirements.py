@@ -1,7 +1,7 @@
 """The notes' five requirements of a position encoding, each measured for every encoding of `encodings.py`.
 
-For sinusoids PE(p)·PE(p + k) = Σ_i cos(k ω_i) depends on the distance alone. This file measures what follows from that
-and what does not. Whether a trained model makes use of it is not measured.
+For sinusoids PE(p)·PE(p + k) = Σ_i cos(k ω_i) depends only on the distance. This file measures which properties follow
+from that and which do not. Whether a trained model uses them is not measured.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Requirement:
 
     number: int
     words: str
-    measured: str  # what the figure means
+    measured: str  # meaning of the figure
     cells: dict[str, RequirementCell]  # by encoding
-    finding: str  # about sinusoids: where it holds, and where it does not
+    finding: str  # for sinusoids: where the requirement is met, and where not
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def positions(
     word: tuple[float, str] | None = None,
     learned: Array | None = None,
 ) -> Positions:
-    """`word` is the mean length of a word vector and its origin; the default is an untrained model."""
+    """Measures all requirements. `word`: mean length of a word vector and its origin, by default an untrained model."""
     if width < 2:
         raise InputError(f"width must be a whole number from 2 on, but is {width}; try 128")
     if not 4 <= length <= 1024:
@@ -146,7 +146,7 @@ def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) 
 
 
 def _depends_on_more_than_distance(width: int, length: int) -> str:
-    """The finding for an odd width: the last sine has no cosine beside it, so sin² + cos² = 1 does not hold there."""
+    """Returns the finding for an odd width: the last sine has no cosine, so sin² + cos² = 1 does not hold there."""
     products = products_of("sinusoid", sinusoid(np.arange(length), width))
     return (
         "holds, since the length of the sentence does not enter. But the width is odd, and the last sine has no cosine "
@@ -176,7 +176,7 @@ def _depends_on_distance(width: int, length: int) -> str:
 
 
 def generalizes(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
-    later = np.array([2 * length - 1, 100 * length])  # of a sentence that ends with the second
+    later = np.array([2 * length - 1, 100 * length])  # in a sentence that ends with the second
     cells = {}
     for name, encoding in encodings.items():
         if encoding.table is not None and encoding.table <= later[0]:
@@ -231,11 +231,11 @@ def small(encodings: dict[str, PositionEncoding], length: int, norm: float, orig
     return Requirement(5, words, "longest vector, a word's being 1", cells, finding)
 
 
-# ------------------------------------------------------------------------------------------------ in and out
+# ------------------------------------------------------------------------------------------------ input and output
 
 
 def positions_of(model: Model, length: int = 64) -> Positions:
-    """The positions with a model's own width, heads, word vectors and, where it has one, learned table."""
+    """Measures with a model's own width, heads, word vectors and, if it has one, learned table."""
     if not isinstance(model, Transformer):
         raise InputError(
             "only Transformers encode positions as vectors, but this model is of the class "
@@ -251,7 +251,7 @@ def positions_of(model: Model, length: int = 64) -> Positions:
 
 
 def as_dict(found: Positions) -> dict[str, Any]:
-    """For JSON."""
+    """Returns the measurements as JSON values."""
     return {
         "width": found.width,
         "length": found.length,

@@ -1,1 +1,1 @@
-"""Translation by rules: a parser for the embedded grammar's English. The upper bound on the embedded corpus."""
+"""Rule-based translation: a parser for the embedded grammar's English; an upper bound on the embedded corpus."""

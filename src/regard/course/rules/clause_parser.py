@@ -1,10 +1,10 @@
 """A parser for the English clauses of the embedded grammar: recursive descent with backtracking.
 
 The grammar (`regard.course.grammar`) only generates. The parser finds noun phrases, verb groups, objects, tails and
-clauses, and builds from them the same Phrase and Predicate that the grammar builds; the grammar's `clause` then writes
-both languages. The parser holds no conjugation and no agreement: a verb group is recognized because the grammar writes
-that verb so in some tense. The only French here are the function words that compare and that begin a clause inside
-another. `translate.py` joins clauses into sentences.
+clauses, and builds from them the same Phrase and Predicate as the grammar; the grammar's `clause` then writes both
+languages. The parser has no conjugation and no agreement: a verb group is recognized if the grammar generates it in
+some tense. The only French here are the function words of comparisons and of subordinate clauses. `translate.py` joins
+clauses into sentences.
 
 An ambiguous noun needs one of the contexts that its entry lists. A pronoun refers to the subject or the object before
 it, as the grammar's scenes decide.
@@ -40,7 +40,7 @@ class ParsedClause(NamedTuple):
     predicate: Predicate
 
     def antecedents(self, quality: str) -> list[Phrase]:
-        """The phrases that "it" can refer to in a later clause that says `quality` of it."""
+        """Returns the phrases that "it" can refer to in a later clause with the adjective `quality`."""
         who, what = self.subject, self.predicate.obj
         for scene in pronouns.SCENES:
             qualities = dict(scene.objects)
@@ -61,7 +61,7 @@ class ClauseParser:
     # ---------------------------------------------------------------- noun phrases
 
     def simple_phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
-        """A name, or determiner + adjective + noun, with a possessor before or after. `bare`: also "cheese", "cats"."""
+        """Parses a name, or determiner + adjective + noun, possibly with a possessor. `bare`: also "cheese", "cats"."""
         first = words[0].removesuffix("'s") if words else ""
         if first in nouns.NAMES:
             owner = phrases.name(self.d, first)
@@ -98,7 +98,7 @@ class ClauseParser:
                 yield phrases.possessed(self.d, noun, owner, True, plural), words[1:]
 
     def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
-        """A noun phrase, optionally coordinated with another or followed by a relative clause."""
+        """Parses a noun phrase, optionally coordinated with another or followed by a relative clause."""
         for one, rest in self.simple_phrase(words, negated, bare):
             if rest[:1] == ("and",):
                 for two, left in self.simple_phrase(rest[1:]):
@@ -123,7 +123,7 @@ class ClauseParser:
         return replace(phrase, en=[*phrase.en, Tok(en, key), *inner.en], fr=[*phrase.fr, Tok(fr, key), *inner.fr])
 
     def subject(self, words: Words, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
-        """A subject; `refer`: phrases that a pronoun can refer to."""
+        """Parses a subject; `refer`: phrases that a pronoun can refer to."""
         for phrase in refer:
             back = phrases.referring(self.d, phrase)
             if words[:1] == (back.en[0].text,):
@@ -133,7 +133,7 @@ class ClauseParser:
         yield from self.phrase(words)
 
     def direct_object(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
-        """A direct object."""
+        """Parses a direct object."""
         for phrase in refer:
             back = phrases.referring_object(self.d, phrase)
             if words[:1] == (back.en[0].text,):
@@ -147,7 +147,7 @@ class ClauseParser:
     def predicate(
         self, who: Phrase, words: Words, refer: Sequence[Phrase] = (), gap: Phrase | None = None, question: bool = False
     ) -> Parses[Predicate]:
-        """Everything after the subject. With a `gap` the object is missing: it is the head of the relative clause."""
+        """Parses everything after the subject. With a `gap` the object is missing: it is a relative clause's head."""
         window = words[:_LONGEST_GROUP]
         for verb in dict.fromkeys([BE, *(v for word in window for v in english_words.VERB_FORMS.get(word, ()))]):
             groups = english_words.verb_groups(verb, who.plural, who.person, question)
@@ -164,7 +164,7 @@ class ClauseParser:
     def _complements(
         self, who: Phrase, verb: Verb, s: VerbFeatures, words: Words, refer: Sequence[Phrase], gap: Phrase | None
     ) -> Parses[Predicate]:
-        """Verb, object, recipient and complement; no tail yet."""
+        """Parses verb, object, recipient and complement, without the tail."""
         adverb = self.d.words(*s.adverb) if s.adverb else None
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
         if verb is BE:
@@ -182,7 +182,7 @@ class ClauseParser:
                     yield full, rest
 
     def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Parses[Predicate]:
-        """The predicate with its object, if the verb takes one."""
+        """Parses the object, if the verb takes one."""
         if gap is not None:
             if p.verb.objects and not p.verb.preposition:
                 yield replace(p, gap=gap if gap.noun is not None else None), words
@@ -205,7 +205,7 @@ class ClauseParser:
                     yield replace(p, obj=obj, recipient=taker), left
 
     def _being(self, who: Phrase, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
-        """What follows "be": both texts, the adjective, and the verb that French uses for "be"."""
+        """Parses what follows "be": yields both texts, the adjective, and the French verb for "be"."""
         degree = words[0] if words and words[0] in DEGREES else ""
         rest = words[1:] if degree else words
         opening = self.d.words(degree, DEGREES[degree]) if degree else Pair([], [])
@@ -232,7 +232,7 @@ class ClauseParser:
             yield (joined(complement, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
 
     def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Parses[list[Pair]]:
-        """Any number of places, manners and times."""
+        """Parses any number of places, manners and times."""
         for one, rest in self._tail(words, english_words.PLACES | towards):
             for more, left in self.tails(rest, towards):
                 yield [one, *more], left
@@ -251,7 +251,7 @@ class ClauseParser:
     # ---------------------------------------------------------------- clauses
 
     def clause(self, words: Words, refer: Sequence[Phrase] = (), future: bool = False) -> Parses[ParsedClause]:
-        """`future`: after "when", where French has the future and English the present tense."""
+        """Parses a clause. `future`: after "when", where French has the future and English the present tense."""
         for who, after in self.subject(words, refer):
             for p, rest in self.predicate(who, after, refer):
                 if future and p.tense == PRESENT:

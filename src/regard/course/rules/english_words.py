@@ -1,7 +1,7 @@
 """The words of the embedded grammar, indexed by English form for the parser.
 
 Every table is derived from the grammar's own (`regard.course.grammar`). A verb group ("did not want to wake up") is
-known because the grammar writes that verb so in some tense.
+known if the grammar generates it in some tense.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class VerbFeatures(NamedTuple):
 
 @cache
 def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[Words, VerbFeatures]:
-    """Every verb group that the grammar writes for this verb and subject; in a question, without the subject."""
+    """Returns all verb groups that the grammar writes for this verb and subject; in a question, without the subject."""
     found: dict[Words, VerbFeatures] = {}
     subject, keys = Phrase([], [], False, plural, person), Keys(0, 0, 0, 0, 0)
     tenses = (PRESENT, PAST, FUTURE) if verb is BE else (PRESENT, PROGRESSIVE, PAST, WAS_DOING, FUTURE)
@@ -93,7 +93,7 @@ def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[W
 
 
 def sense_of_bare_noun(phrase: Phrase | None) -> ambiguous.Sense | None:
-    """The sense of determiner + ambiguous noun; in longer phrases the context has already decided it."""
+    """Returns the sense of determiner + ambiguous noun; in longer phrases the context has already selected it."""
     bare = phrase is not None and phrase.noun is not None and len(phrase.en) == 2
     return SENSES.get(phrase.noun) if bare and phrase and phrase.noun else None
 

@@ -1,13 +1,13 @@
-"""Translation by rules: parse the English with the embedded grammar, write the French.
+"""Rule-based translation: parses the English with the embedded grammar and generates the French.
 
-A parse counts only if the English that the grammar writes for it is the given sentence, character by character. A
+A parse is valid only if the English that the grammar writes for it is the given sentence, character by character. A
 sentence outside the grammar gives None.
 
 On the embedded corpus this is an upper bound by construction, because the references come from the same grammar; the
 agreement says nothing about the quality of the French. Nothing is learnt and no sentence is looked up.
 
-The parser here joins clauses and asks questions; `clause_parser.py` parses one clause. The only French here are the
-function words that join clauses, ask, and introduce "there is".
+The parser here handles questions and sentences of several clauses; `clause_parser.py` parses one clause. The only
+French here are the function words that join clauses, form questions, and introduce "there is".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Parser(ClauseParser):
         self.chains: dict[Words, Pair | None] = {}
 
     def sentence(self, words: Words) -> Iterator[Pair]:
-        """Complete statements."""
+        """Yields the parses of a complete statement."""
         for length in (1, 2, 3):
             if words[:length] in TIMES and words[length : length + 1] == (",",):
                 time = self.d.words(*TIMES[words[:length]])
@@ -58,7 +58,7 @@ class Parser(ClauseParser):
             yield chain
 
     def _joined(self, main: ParsedClause, words: Words) -> Iterator[Pair]:
-        """What can follow a main clause and refer back to it."""
+        """Parses the clauses that can follow a main clause and refer back to it."""
         link, after = words[0], words[1:]
         if link == "because":
             yield from self._because(main, after)
@@ -98,7 +98,7 @@ class Parser(ClauseParser):
         yield from (joined(link, clause.pair) for clause, rest in found if not rest)
 
     def _chain(self, words: Words) -> Pair | None:
-        """A chain of clauses up to the end: the first parse, cached, so that long chains stay fast."""
+        """Returns the first parse of a chain of clauses up to the end, cached, so that long chains stay fast."""
         if words not in self.chains:
             self.chains[words] = next(self._chained(words), None)
         return self.chains[words]
@@ -126,7 +126,7 @@ class Parser(ClauseParser):
                     yield joined(opening, Pair(what.en, what.fr), *where)
 
     def question(self, words: Words) -> Iterator[Pair]:
-        """Complete questions."""
+        """Yields the parses of a complete question."""
         if words[:1] == ("who",):
             asked = self.d.words("who", "qui")
             who = Phrase(asked.en, asked.fr, False, False)
@@ -144,7 +144,7 @@ class Parser(ClauseParser):
 # -------------------------------------------------------------------------------- translation
 
 
-_MOST_PARSES = 50  # tried for one sentence
+_MOST_PARSES = 50  # maximum parses tried for one sentence
 
 
 def translate(line: str) -> str | None:
@@ -169,5 +169,5 @@ def translate(line: str) -> str | None:
 
 
 def translate_all(lines: Iterable[str]) -> list[str | None]:
-    """A translation of each line, or None where the rules cannot parse it."""
+    """Translates each line; None for a line that the rules cannot parse."""
     return [translate(line) for line in lines]

@@ -1,1 +1,1 @@
-"""Explanations in every form: terminal, page, picture and data."""
+"""Renderers of explanations: terminal, HTML page, image and JSON."""

@@ -1,8 +1,8 @@
-"""Arcs laid out: the sentence stands as a column of words, so that words of any script and length have their line.
+"""Arcs as a drawing: the sentence is a column of words, so that words of any script and length have their line.
 
-In self-attention arcs on the right go to what the word attends to, arcs on the left come from what attends to it. In
-cross-attention the two sentences are two columns. Each head has a colour; a square beside a word is as strong as the
-weight, and an arc as broad. Weights under 0.05 have a square and no arc.
+In self-attention arcs on the right lead to the words that a word attends to, arcs on the left come from the words that
+attend to it. In cross-attention the two sentences are two columns. Each head has a colour; the opacity of a square
+beside a word and the width of an arc show the weight. Weights under 0.05 have a square and no arc.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from regard.report.colour import FAINT, apart
 from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width
 
-LONGEST = 16.0  # em of a word
+LONGEST = 16.0  # maximum width of a word, in em
 PITCH, SQUARE, GAP = 20.0, 10.0, 8.0
-LEAST = 0.05  # weight of an arc
+LEAST = 0.05  # smallest weight of an arc
 HEADING = 22.0
 ATTENDS, ATTENDED = "attends to", "is attended to by"
 
@@ -35,12 +35,12 @@ def arcs_drawing(arcs: Arcs) -> Drawing:
 
 
 def _within(arcs: Arcs) -> Drawing:
-    """One column of words between two fields of arcs."""
+    """Draws self-attention: one column of words between arcs on both sides."""
     assert arcs.attends_to is not None
     assert arcs.attended_by is not None
     words = [cut(printable(word), LONGEST) for word in arcs.words]
     field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(ATTENDED) * SMALL)
-    column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
+    column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen word is bold, hence wider
     middle, right = field + column / 2, field + column
     out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.attends_to, words, right, ATTENDS)]
     into = [_heading(right, ATTENDED, "left"), *_field(arcs.word, arcs.attended_by, words, right, ATTENDED)]
@@ -52,7 +52,7 @@ def _within(arcs: Arcs) -> Drawing:
 
 
 def _between(arcs: Arcs) -> Drawing:
-    """Two columns of words, the chosen word's sentence on the left."""
+    """Draws cross-attention: two columns of words, the chosen word's sentence on the left."""
     weights, name = (arcs.attends_to, ATTENDS) if arcs.attends_to is not None else (arcs.attended_by, ATTENDED)
     assert weights is not None
     words, others = ([cut(printable(word), LONGEST) for word in side] for side in (arcs.words, arcs.others))
@@ -115,7 +115,7 @@ def _y(place: int) -> float:
 
 
 def _shift(head: int, heads: int) -> float:
-    """Arcs of several heads lie side by side."""
+    """The offset of a head's arcs, which lie side by side."""
     return (head - (heads - 1) / 2) * min(2.0, 12.0 / heads)
 
 
@@ -124,7 +124,7 @@ def _bulge(distance: int) -> float:
 
 
 def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
-    """A square and a name for each head, in as many lines as they need."""
+    """A square and a name for each head, in as many lines as needed."""
     items: list[Item] = []
     x, y, total = 0.0, 0.0, max(total, 300.0)
     for number, view in enumerate(heads):

@@ -1,4 +1,4 @@
-"""Evidence and the importance of heads as results: tables for a terminal, maps for a page, data for JSON."""
+"""Evidence and the importance of heads as outputs: tables for a terminal, maps for a page, data for JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def evidence_output(found: Evidence, cuts: list[dict[str, Any]] | None = None) -
 
 
 def evidence_table(found: Evidence) -> Table:
-    """A row for each target word: what it relied on most, what it attended to most, and ρ."""
+    """A row per target word: the source word it depends on most, the one it attends to most, and ρ."""
     names = ["target word", "log p", "lost most without", "Δ log p", "attends most to", "weight", "ρ", "grad×input"]
     unknown = [float("nan")] * len(found.target_words)
     rho = found.agreement(found.attention)[0] if found.attention is not None else unknown
@@ -89,7 +89,7 @@ def notes(found: Evidence) -> list[str]:
 
 
 def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
-    """Δ as shares of what helped each target word, and the attention beside it."""
+    """Maps of Δ, as shares of all that helped a target word, and of attention."""
     caption = (
         f"blanked as {found.blank} · a row is what each source word's blanking cost, as a share of all that it cost"
     )
@@ -101,7 +101,9 @@ def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
     if found.attention is not None and found.view is not None:
         rho = number(found.agreement(found.attention)[1])
         error = found.trust or NOT_EVALUATED
-        bad = tuple(None if np.isfinite(row).all() else "not drawn: not numbers" for row in found.attention)
+        bad = tuple(
+            None if np.isfinite(row).all() else "not drawn: contains NaN or infinity" for row in found.attention
+        )
         caption = f"{found.view} · {error} · Spearman ρ against the map above {rho}"
         grids.append(
             _grid(found, np.nan_to_num(found.attention), "What it attends to", caption, bad, found.hidden_name)
@@ -122,7 +124,7 @@ def _grid(
 
 
 def evidence_data(found: Evidence) -> dict[str, Any]:
-    """For `rounded`, which writes arrays as lists and NaN as null."""
+    """Returns the data for `rounded`, which writes arrays as lists and NaN as null."""
 
     def agreement(values: NDArray[np.float64] | None) -> dict[str, Any] | None:
         if values is None:

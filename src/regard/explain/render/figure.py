@@ -1,4 +1,4 @@
-"""Maps, sheets and arcs of heads as results: what a terminal, a page, a picture and a JSON file show of each."""
+"""Maps, sheets and arcs of heads as outputs for a terminal, a page, an image and JSON."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from regard.report.json import rounded
 from regard.report.table import Table
 from regard.report.text import LINE, runs_left
 
-SIDE_LEAST, SIDE_MOST, PAGE = 118.0, 190.0, 800.0  # the side of a small map, and the width of all maps of a layer
+SIDE_LEAST, SIDE_MOST, PAGE = 118.0, 190.0, 800.0  # bounds of the side of a small map; width of all maps of a layer
 GAP = 14.0  # between small maps
 ROW = LINE * SMALL  # a line of text under a map
 
 
 def map_output(grid: Grid, heat_map: bool = True, title: str = "") -> Output:
-    """A heat map, or each word with the words it attends to most. `title` is the title of the page."""
-    drawings = () if heat_map else (ribbons(grid),)  # a page has the map as a table already
+    """Outputs a heat map, or each word with the words it attends to most. `title` is the title of the page."""
+    drawings = () if heat_map else (ribbons(grid),)  # the page already has the map as a table
     return Output(
         text=lambda: render(grid, heat=heat_map),
         data=lambda: rounded(grid_data(grid)),
@@ -58,7 +58,7 @@ def sheet_table(sheet: Sheet) -> Table:
 
 
 def arcs_output(several: Sequence[Arcs], title: str = "") -> Output:
-    """One word in each of some sentences."""
+    """Outputs the arcs of one word in each of several sentences."""
     grids = [grid for arcs in several for grid in arcs_grids(arcs)]
     shown = [part for grid in grids for part in (Text(grid.title), HeatMap(grid), Text(grid.caption, style="dim"))]
     word = " / ".join(dict.fromkeys(f"“{arcs.words[arcs.word]}”" for arcs in several))
@@ -71,7 +71,7 @@ def arcs_output(several: Sequence[Arcs], title: str = "") -> Output:
 
 
 def arcs_grids(arcs: Arcs) -> list[Grid]:
-    """The weights as tables: a row for each head."""
+    """The weights as tables, one row per head."""
     found = []
     rows = tuple(head_name(view) for view in arcs.heads)
     fine = (None,) * len(rows)
@@ -85,7 +85,7 @@ def arcs_grids(arcs: Arcs) -> list[Grid]:
     return found
 
 
-# ── data for JSON, keys always in one order ───────────────────────────────────────────────────────────────────────────
+# ── data for JSON, keys always in the same order ─────────────────────────────────────────────────────────────────────
 
 
 def grid_data(grid: Grid) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def arcs_data(arcs: Arcs) -> dict[str, Any]:
 
 
 def view_data(view: View) -> dict[str, Any]:
-    """Layers and heads count from 1, as in print; a head of null is the mean of heads."""
+    """Layers and heads count from 1, as in output; a head of null is the mean of heads."""
     return {"layer": view.layer + 1, "head": None if view.head is None else view.head + 1, "row": view.row}
 
 
@@ -132,7 +132,7 @@ def view_data(view: View) -> dict[str, Any]:
 
 
 def sheet_drawing(sheet: Sheet) -> Drawing:
-    """Each map is fitted into a square, whatever the number of its words."""
+    """Draws all maps of a sheet, each fitted into a square regardless of its number of words."""
     heads = max(len(layer) for layer in sheet.layers)
     side = min(max((PAGE - GAP * (heads - 1)) // heads, SIDE_LEAST), SIDE_MOST)
     items: list[Item] = []
@@ -151,19 +151,19 @@ def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
     grid, view = thumb.grid, thumb.view
     wrong = next((problem for problem in grid.problems if problem), None)
     name = f"{view.layer + 1}.{(view.head or 0) + 1}"
-    hidden = grid.hidden_name if len(grid.hidden_name) <= 3 else "hidden"  # a longer one is in the caption alone
+    hidden = grid.hidden_name if len(grid.hidden_name) <= 3 else "hidden"  # longer names are only in the caption
     numbers = f"{thumb.entropy:.1f} bits · {hidden} {thumb.hidden:.2f}"
-    said = [Label(x, y + side + ROW * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
+    labels = [Label(x, y + side + ROW * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
     if wrong:
-        return [*said, Label(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
-    said.append(Label(x, y + side + ROW * 1.6, numbers, size=SMALL, fill=FAINT))
+        return [*labels, Label(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
+    labels.append(Label(x, y + side + ROW * 1.6, numbers, size=SMALL, fill=FAINT))
     if thumb.trust is not None:
-        said.append(Label(x, y + side + ROW * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
+        labels.append(Label(x, y + side + ROW * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
     if not grid.values.size:
-        return list(said)
+        return list(labels)
     left = runs_left(" ".join(grid.columns))
     levels = tuple(
         tuple(round(min(max(w, 0.0), 1.0) * 10) for w in (row[::-1] if left else row)) for row in grid.values.tolist()
     )
     tiles = Tiles(x, y, side / len(grid.columns), side / len(grid.rows), levels, f"layer {name}: {grid.caption}")
-    return [tiles, *said]
+    return [tiles, *labels]

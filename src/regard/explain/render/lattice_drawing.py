@@ -1,12 +1,12 @@
-"""A beam search laid out: steps from left to right, at each the continuations that were weighed, best first.
+"""A beam search as a drawing: steps from left to right, at each the continuations that were considered, best first.
 
-    ┌──────┐      ┌──────┐      framed: went on, or is in the n-best list      blue: the way to the best one
-    │ ▁le  │──────│ ▁chat│      faint, without a frame: dropped; the reason is shown on hovering
-    │ −0.3 │      │ −0.5 │      the number is log P of everything up to there
+    ┌──────┐      ┌──────┐      framed: kept, or in the n-best list      blue: the path to the best hypothesis
+    │ ▁le  │──────│ ▁chat│      faint, without a frame: dropped; the reason is shown on hover
+    │ −0.3 │      │ −0.5 │      the number is log P of the hypothesis so far
     └──────┘      └──────┘
 
 Lines run only in the gaps between columns, and columns are as wide as their widest label, so nothing overlaps. A search
-too large to be read is an error: JSON and DOT hold any size.
+that is too large to draw is an error: JSON and DOT support any size.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from regard.report.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Label,
 from regard.report.text import LINE, cut, printable, width
 
 WIDEST_BEAM, MOST_NODES = 10, 900
-HIGH, PITCH, GAP, PAD = 34.0, 42.0, 36.0, 7.0  # of a box, from one to the next, between columns, around a label
-HEADING, LEFT = 20.0, 24.0  # above and before the first box
-LONGEST = 12.0  # em of a label
-BOLD = 1.1  # how much wider bold letters are
-LOOKS = {"best": (apart(0), *BEST), "kept": (FRAME, *KEPT), "gone": ("", *GONE)}  # frame, filling and letters
-LEGEND = "blue: the best translation · framed: went on, or is in the n-best list · faint: given up (hover for why)"
+HIGH, PITCH, GAP, PAD = 34.0, 42.0, 36.0, 7.0  # box height, row distance, column gap, label padding
+HEADING, LEFT = 20.0, 24.0  # space above and left of the first box
+LONGEST = 12.0  # maximum em of a label
+BOLD = 1.1  # width of bold letters relative to regular ones
+LOOKS = {"best": (apart(0), *BEST), "kept": (FRAME, *KEPT), "gone": ("", *GONE)}  # frame, fill and text
+LEGEND = "blue: the best translation · framed: kept, or in the n-best list · faint: dropped (hover for why)"
 
 
 def lattice_drawing(lattice: Lattice) -> Drawing:
@@ -57,7 +57,7 @@ def check_size(lattice: Lattice) -> None:
 
 
 def placed(lattice: Lattice) -> tuple[list[Point], list[tuple[float, float]], float]:
-    """The upper left corner of each node's box; left edge and width of each column; the width of all."""
+    """The upper left corner of each node's box; the left edge and width of each column; the total width."""
     corners: list[Point] = []
     columns = []
     x = LEFT
@@ -117,7 +117,7 @@ def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
 
 
 def _nbest(lattice: Lattice) -> tuple[list[Item], Point]:
-    """The n-best list under the picture."""
+    """The n-best list under the drawing."""
     pitch = LINE * SIZE + 2
     lines = [
         f"{rank}. {printable(entry.text)} · score {_signed(entry.score, 3)} · log P {_signed(entry.log_prob, 3)}"

@@ -1,14 +1,14 @@
-"""Maps as drawings: a heat map, and two lines of words joined by ribbons.
+"""Maps as drawings: a heat map, or two lines of words joined by ribbons.
 
-Heat map: rows down, columns across, a scale and the caption under it. Column labels lie flat where they fit side by
-side, are turned by 45° where they do not, and stand upright where columns are narrow. The pitch of a column is never
-less than what its label needs, so labels cannot overlap; long words are cut and shown in full on hovering. Where the
-columns are mainly written from right to left, the map runs from right to left. Thin lines lead from a word to its
-cells. A weight that rounds to zero has no cell.
+Heat map: rows down, columns across, a scale and the caption below. Column labels are horizontal if they fit side by
+side, rotated by 45° if they do not, and vertical if columns are narrow. A column is never narrower than its label, so
+labels cannot overlap; long words are cut and shown in full on hover. If the columns are mainly written from right to
+left, the map runs from right to left. Thin lines lead from a word to its cells. A weight that rounds to zero has no
+cell.
 
 Ribbons: keys above, queries below, for sentences of up to fifteen words.
 
-    I   never  drink  cold  coffee        the width and the opacity of a ribbon are the weight;
+    I   never  drink  cold  coffee        the width and the opacity of a ribbon show the weight;
     │ ╲  │ ╲╱   ╳                         weights under 0.1 are not drawn
     Je  ne  bois  jamais  de café froid   each line runs in its own writing direction
 
@@ -26,14 +26,14 @@ from regard.report.colour import INK, WARNING, apart, on_scale
 from regard.report.drawing import SIZE, Box, Curve, Drawing, Item, Label, framed, mirrored, scale
 from regard.report.text import LINE, cut, printable, runs_left, width
 
-LONGEST = 11.0  # em of a label; longer words are cut
+LONGEST = 11.0  # maximum em of a label; longer words are cut
 GAP = 6.0  # between a label and the map, and between labels
-FLAT = 64.0  # no column is wider than this
-MANY = 30  # more columns than this are narrow
+FLAT = 64.0  # maximum width of a column
+MANY = 30  # with more columns than this, columns are narrow
 CELL, ROW = 24.0, 22.0
-CORNER = 3.0  # of a cell
-GUIDE = "#eaddf2"  # lines on the ground; not the paper's white, which turns dark
-NARROW = 17.0  # the least pitch of upright labels, and of rows
+CORNER = 3.0  # radius of a cell's corners
+GUIDE = "#eaddf2"  # lines on the background; not the paper's white, which turns dark in dark mode
+NARROW = 17.0  # smallest distance of vertical labels, and of rows
 SLANT = 45.0
 
 
@@ -59,7 +59,7 @@ def heat(grid: Grid) -> Drawing:
 
 
 def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Label], float, float]:
-    """The labels over the map's first column at x = 0, the pitch of the columns, and how high the labels stand.
+    """The labels with the first column at x = 0, the distance between columns, and the height of the labels.
 
     >>> [w.turn for w in column_labels(["a", "b"], ["a", "b"])[0]]
     [0.0, 0.0]
@@ -76,7 +76,7 @@ def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Lab
         return flat, pitch, math.ceil(high + 2)
     turn, pitch = (SLANT, CELL) if count <= MANY else (90.0, NARROW)
     sin, cos = math.sin(math.radians(turn)), math.cos(math.radians(turn))
-    half = LINE * SIZE / 2  # a turned label's lower corner reaches below its own middle
+    half = LINE * SIZE / 2  # a rotated label's lower corner reaches below its middle
     high = math.ceil(widest * sin + half * cos + GAP)
     turned = [
         Label((i + 0.5) * pitch, high - half * cos - 2, word, "left", turn=-turn, note=note)
@@ -99,7 +99,7 @@ def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
 
 
 def _ground(x: float, y: float, columns: int, rows: int, pitch: float, high: float) -> list[Item]:
-    """The scale's zero under some rows, as one piece, with thin lines between rows and between columns."""
+    """The background of consecutive rows in the colour of 0, with thin lines between rows and between columns."""
     wide, tall = columns * pitch, rows * high
     lines: list[Item] = [Box(x, y + i * high - 0.5, wide, 1, GUIDE, 0.15) for i in range(1, rows)]
     lines += [Box(x + j * pitch - 0.5, y, 1, tall, GUIDE, 0.15) for j in range(1, columns)]
@@ -128,13 +128,13 @@ def _right(item: Item) -> list[float]:
 # ── ribbons ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-RIBBON_PAGE = 776.0  # what both lines may fill, if their letters are not to become small
-LARGE, SMALLEST = 18.0, 12.0  # of letters
-RIBBON_WORD = 14.0  # em of a word; longer ones are cut
-WORD_GAP = 0.55  # em between words, at least
-RIBBON_HEIGHT = 150.0  # from one line to the other
-RIBBON_LEAST = 0.1  # weight of a ribbon
-RIBBON_WIDTH = 9.0  # of a weight of 1
+RIBBON_PAGE = 776.0  # maximum width of both lines before letters get smaller
+LARGE, SMALLEST = 18.0, 12.0  # bounds of the font size
+RIBBON_WORD = 14.0  # maximum em of a word; longer ones are cut
+WORD_GAP = 0.55  # minimum em between words
+RIBBON_HEIGHT = 150.0  # distance between the two lines
+RIBBON_LEAST = 0.1  # smallest weight of a ribbon
+RIBBON_WIDTH = 9.0  # width for a weight of 1
 RIBBON_TITLE = "Each word below, and the words above that it attends to"
 
 
@@ -155,12 +155,12 @@ def ribbons(grid: Grid) -> Drawing:
         colour = WARNING if problem else INK
         items.append(Label(x, 3 * half + RIBBON_HEIGHT, word, "middle", size, colour, note=note))
     said = [f"{word}: {problem}" for word, problem in zip(grid.rows, grid.problems, strict=True) if problem]
-    caption = " · ".join([grid.caption, f"broader is more, under {RIBBON_LEAST} nothing is drawn", *said])
+    caption = " · ".join([grid.caption, f"width shows the weight; weights under {RIBBON_LEAST} are not drawn", *said])
     return framed(Drawing(total, 4 * half + RIBBON_HEIGHT, tuple(items), RIBBON_TITLE, caption))
 
 
 def _middles(words: Sequence[str], size: float, total: float) -> list[float]:
-    """Where each word's middle lies, the line stretched from 0 to `total`, or the other way around."""
+    """The middle of each word in a line stretched from 0 to `total`; from right to left for such scripts."""
     wide = [width(word) * size for word in words]
     spare = total - sum(wide)
     gap = spare / (len(words) - 1) if len(words) > 1 else 0.0
@@ -173,7 +173,7 @@ def _middles(words: Sequence[str], size: float, total: float) -> list[float]:
 
 
 def _ribbons_of(grid: Grid, i: int, x: float, tops: Sequence[float], top: float, foot: float) -> list[Item]:
-    """The ribbons of one word, the weakest first."""
+    """The ribbons of one word, weakest first."""
     row = grid.values[i].tolist()
     middle = (top + foot) / 2
     return [

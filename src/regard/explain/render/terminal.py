@@ -1,10 +1,10 @@
-"""A map in the terminal, with rich: a line for each row, or a heat map.
+"""A map in the terminal, with rich: one line per row, or a heat map.
 
     chat ← cat   0.93 ███████▌                black cat
     noir ← black 0.88 ███████            chat   ·    9      (colours where the terminal has them)
 
-Under every map is its caption: what it is and how reliable. A row with a problem is not drawn; its line says why.
-Widths are in terminal cells, so wide scripts and emoji line up.
+Under every map is its caption: what it shows and how reliable it is. A row with a problem is not drawn; its line says
+why. Widths are in terminal cells, so wide scripts and emoji line up.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LABEL_CELLS = 16  # longer words are cut
 
 
 def render(grid: Grid, *, heat: bool = True) -> RenderableType:
-    """A heat map or arrows, with the caption. A heat map that is too wide for the terminal becomes arrows."""
+    """Renders a heat map or arrows, with the caption. A heat map too wide for the terminal becomes arrows."""
     title = [Text(grid.title)] if grid.title else []
     return Group(*title, HeatMap(grid) if heat else Arrows(grid), Text(grid.caption, style="dim"))
 
@@ -37,7 +37,7 @@ def render(grid: Grid, *, heat: bool = True) -> RenderableType:
 
 @dataclass(frozen=True)
 class Arrows:
-    """Each row, the column of its largest weight, and that weight."""
+    """A list of rows, each with the column of its largest weight and that weight."""
 
     grid: Grid
 
@@ -59,7 +59,7 @@ class Arrows:
             line.append(" ← ").append_text(_line(sources[best], right)).append(f" {row[best]:.2f}")
             if bars:
                 line.append(" " + _bar(float(row[best])), style="cyan")
-            if hidden > row[best]:  # the largest weight is on what is not shown: the end of the sentence
+            if hidden > row[best]:  # the largest weight is on hidden positions, such as EOS
                 line.append(f" ({self.grid.hidden_name} {hidden:.2f})", style="yellow")
             yield line
 
@@ -84,7 +84,7 @@ def _bar(weight: float) -> str:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Rows down, columns across; laid out when printed, by the width and colours there are."""
+    """A heat map, laid out when printed, for the width and colours of the terminal."""
 
     grid: Grid
 
@@ -122,12 +122,12 @@ class HeatMap:
 
 
 def _has_colours(console: Console) -> bool:
-    """A terminal with enough colours for a scale."""
+    """Whether the terminal has enough colours for a scale."""
     return console.is_terminal and not console.no_color and console.color_system in ("256", "truecolor")
 
 
 def _stacked(letters: list[list[str]], label: int, cells: list[int]) -> Iterator[Text]:
-    """Column headings with their letters one under another, standing on the map."""
+    """Column headings with one letter per line, aligned at the bottom."""
     height = max(map(len, letters))
     for level in range(height):
         line = " " * label

@@ -1,7 +1,7 @@
 """A beam search and an attention step as plain text, and a beam search as a DOT graph for Graphviz.
 
-A search is listed step by step, its candidates best first, each with what the search did with it. Of an attention step,
-vectors are cut to four numbers and their length, and scores are a table.
+A search is listed step by step, its candidates best first, each with its fate. In an attention step, vectors are cut to
+four numbers and their length, and scores are a table.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from regard.explain.terms import Array, Term
 from regard.report.cells import pad, shorten
 from regard.report.text import printable
 
-MARKS = {"kept": "│", "finished": "■", "cut off": "■"}  # all others are given up
-LABEL = 14  # cells of a piece
+MARKS = {"kept": "│", "finished": "■", "cut off": "■"}  # all other fates are dropped
+LABEL = 14  # width of a piece in cells
 
 
 def lattice_text(lattice: Lattice) -> str:
     penalty = f"length penalty {lattice.length_penalty:g}"
     lines = [f"Beam {lattice.beam}, {penalty}: {printable(lattice.source)}"]
     lines += [lattice.note] if lattice.note else []
-    lines.append("* on the way to the best   │ went on   ■ in the n-best list   × given up")
+    lines.append("* on the path to the best   │ kept   ■ in the n-best list   × dropped")
     for step in range(1, lattice.steps + 1):
         heading = f"step {step}"
         lines += ["", f"{heading:<15}{'after':<{LABEL}}  {'log P':>8}  {'so far':>8}  {'score':>8}"]
@@ -91,8 +91,8 @@ def quoted(text: str) -> str:
 # ── step text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-SHOWN = 4  # numbers of a vector
-NAME, KEY = 9, 16  # cells of a term's name and of a key
+SHOWN = 4  # numbers shown of a vector
+NAME, KEY = 9, 16  # width of a term's name and of a key in cells
 
 
 def step_text(step: StepNumbers) -> str:
@@ -129,7 +129,7 @@ def _rows(term: Term, keys: tuple[str, ...]) -> list[str]:
 
 
 def _table(terms: list[Term], keys: tuple[str, ...]) -> list[str]:
-    """Numbers that each key has one of, side by side."""
+    """A table of the terms that have one number per key."""
     lines = [f"{'':<{KEY + 2}}" + "".join(f"{term.name:>10}" for term in terms)]
     for row, key in enumerate(keys):
         lines.append(f"  {_label(key, KEY)}" + "".join(f"{_number(float(term.values[row])):>10}" for term in terms))

@@ -1,1 +1,1 @@
-"""Scores, their working and their comparison, as text for a terminal and as HTML."""
+"""Scores, the steps of a BLEU score, and comparisons of systems, as text for a terminal and as HTML."""

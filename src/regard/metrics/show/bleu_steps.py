@@ -1,4 +1,4 @@
-"""The steps of a BLEU score as plain text for a terminal or as a page.
+"""The steps of a BLEU score as plain text for a terminal or as an HTML page.
 
     The cat is on mat          a digit under a token: the longest n-gram that was credited there
       3   3  3  3   1          (on a page: a mark, darker for longer n-grams)
@@ -27,7 +27,7 @@ DIGITS = "A digit is the length of the longest n-gram credited there."
 MARKS = "A mark is darker where a longer n-gram was credited."
 
 
-# ------------------------------------------------------------------------------------------------ words for both
+# ------------------------------------------------------------------------------------------------ shared text
 
 
 def title(working: BleuSteps) -> str:
@@ -50,7 +50,7 @@ def heading(order: OrderCounts, listed: NGramTable) -> str:
 
 
 def ngram_rows(listed: NGramTable) -> tuple[list[str], list[list[str]]]:
-    """Header and rows; the n-gram itself is the first cell of a row."""
+    """Header and rows; the first cell of a row is the n-gram."""
     header = ["", "count", "max ref", "clipped", *(["lost"] if listed.kind == "lost" else [])]
     rows = []
     for row in listed.rows:
@@ -60,7 +60,7 @@ def ngram_rows(listed: NGramTable) -> tuple[list[str], list[list[str]]]:
 
 
 def filled(order: OrderCounts) -> list[NGramTable]:
-    """The tables of an order, without those that would be empty."""
+    """The tables of an order that are not empty."""
     return [listed for listed in order.tables if listed.rows or listed.more or listed.kind == "all"]
 
 
@@ -80,7 +80,7 @@ def number(value: float) -> str:
 
 
 def weighted_log_precision(order: OrderCounts) -> float:
-    """w · ln p: what an order adds to the logarithm of the mean."""
+    """w · ln p: the contribution of an order to the logarithm of the mean."""
     return order.weight * math.log(order.precision / 100) if order.precision > 0 else -math.inf
 
 
@@ -132,7 +132,7 @@ def shown_by_reason(working: BleuSteps) -> Iterator[tuple[str, list[ShownLine]]]
 
 
 def render_text(working: BleuSteps, width: int = 80) -> str:
-    """For a terminal of `width` cells, 72 or more; a signature is never broken. Ends without a newline."""
+    """Renders the steps for a terminal of `width` cells, at least 72. No final newline; signatures are not wrapped."""
     head = [title(working), ""]
     lines = [line for why, some in shown_by_reason(working) for line in _lines_text(why, some, width)]
     counting = ["n-grams", *_wrapped(legend(working), width), ""]
@@ -149,13 +149,13 @@ def render_text(working: BleuSteps, width: int = 80) -> str:
 
 
 def _score_lines(working: BleuSteps, width: int) -> list[str]:
-    """As sacreBLEU prints it, on two lines where one is too short."""
+    """The score as sacreBLEU prints it, on two lines if one is too short."""
     score = str(working.score)
     return [score] if len(score) + 2 <= width else score.replace(" (", "\n(").split("\n")
 
 
 def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
-    """Lines of whole words; those after the first begin with spaces in place of `first`."""
+    """Wraps text at spaces; lines after the first are indented by the length of `first`."""
     lines: list[str] = []
     line, empty = first, True
     for word in (shorten(word, width - len(first)) for word in text.split(" ")):
@@ -194,7 +194,7 @@ def _lines_text(why: str, lines: Sequence[ShownLine], width: int) -> Iterator[st
 
 
 def _highlighted_text(text: MarkedText, label: int, width: int) -> Iterator[str]:
-    """Tokens, and under each its digit; broken where the terminal ends."""
+    """Yields lines of tokens with a digit under each, wrapped to the terminal's width."""
     room = width - 2 - label
     tokens, digits = "", ""
     name = text.name
@@ -212,11 +212,11 @@ def _highlighted_text(text: MarkedText, label: int, width: int) -> Iterator[str]
         yield f"  {'':<{label}}{digits}"
 
 
-# ------------------------------------------------------------------------------------------------ a page
+# ------------------------------------------------------------------------------------------------ HTML page
 
 
 def render_html(working: BleuSteps) -> str:
-    """A page that needs nothing else."""
+    """Renders the steps as a self-contained HTML page."""
     lines = [
         part for why, some in shown_by_reason(working) for part in _lines_html(why, some, working.metric.max_order)
     ]
@@ -250,7 +250,7 @@ def _lines_html(why: str, lines: Sequence[ShownLine], max_order: int) -> Iterato
 
 
 def _mark(token: str, longest: int, max_order: int) -> str:
-    """A token, on a ground that is the darker the longer the n-gram."""
+    """A token, with a darker background for longer n-grams."""
     if longest == 0:
         return escape(token)
     depth = round(100 * (longest - 1) / max(1, max_order - 1))

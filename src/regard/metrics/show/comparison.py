@@ -1,7 +1,7 @@
 """Scores, buckets and differences of systems as plain text for the terminal and as HTML.
 
-Text is at most 100 cells wide, so that wide scripts line up too; systems that do not fit beside each other follow in
-a second block. What was left out is "…". All numbers come from `buckets.py` and `differences.py`.
+Text is at most 100 cells wide, and wide scripts line up too; systems that do not fit beside each other follow in a
+second block. "…" marks omitted text. All numbers come from `buckets.py` and `differences.py`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from regard.report.cells import cell_len, one_line, pad, shorten_middle, wrap_ce
 from regard.report.table import Markup, Table
 
 WIDTH = 100
-NAME_CELLS = 24  # longer names of systems and tags are cut
-SPEAKER_CELLS = 16  # likewise in front of a sentence
-SENTENCE_ROWS = 4  # a longer sentence is cut
+NAME_CELLS = 24  # longer names of systems and tags are shortened
+SPEAKER_CELLS = 16  # the same for the label before a sentence
+SENTENCE_ROWS = 4  # longer sentences are cut
 GAP = "  "
 BAR = 80  # pixels
 
@@ -51,19 +51,19 @@ def _line(one: ComparedScore, width: int) -> str:
 
 
 def _cell(one: ComparedScore, width: int, tested: bool) -> str:
-    """38.01 ± 0.52 (p = 0.003*)"""
+    """Formats one score: 38.01 ± 0.52 (p = 0.003*)"""
     text = f"{one.score.score:.{width}f}"
     if one.interval is not None:
         text += f" ± {one.interval.half:.{width}f}"
     if one.p_value is not None:
         text += f" (p = {one.p_value:.4f}{'*' if one.p_value < 0.05 else ' '})"
-    elif tested:  # the baseline, over whose cell the others' scores shall stand
+    elif tested:  # the baseline has no p-value; padding aligns its score with the others
         text += " " * len(" (p = 0.0000 )")
     return text
 
 
 def bucket_text(shown: BucketTable, digits: int = 2) -> str:
-    """One row a bucket, one column a system; the last row is all lines together."""
+    """One row per bucket, one column per system; the last row is the score of all lines."""
     names = short_names(shown.systems)
     rows = [*shown.rows, shown.whole]
     left = [["", "lines"], *([shorten_middle(row.label, NAME_CELLS), str(row.lines)] for row in rows)]
@@ -74,7 +74,7 @@ def bucket_text(shown: BucketTable, digits: int = 2) -> str:
 
 
 def frequency_text(shown: FrequencyTable, digits: int = 2) -> str:
-    """One row a bucket and system."""
+    """One row per bucket and system."""
     header = ["occurs", "reference", "system", "words", "matches", "precision", "recall", "F1"]
     rows = []
     names = short_names(shown.systems)
@@ -87,7 +87,7 @@ def frequency_text(shown: FrequencyTable, digits: int = 2) -> str:
 
 
 def differences_text(shown: Differences, digits: int = 2) -> str:
-    """How often each system is better; then the lines and the n-grams that favor each of the two most."""
+    """How often each system is better, then the lines and n-grams that favor each of the two most."""
     names = short_names(shown.systems)
     tally = [[who, str(lines)] for who, lines in _tally(shown, names)]
     parts = ["\n".join([_heading(shown), Table(["", "lines"], tally).text()])]
@@ -131,7 +131,7 @@ def _line_rows(line: DifferentLine, shown: Differences, digits: int) -> Iterator
 
 
 def _beside(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
-    """`left` with as many columns of `right` as fit, then with the next ones, and so on."""
+    """Yields tables of `left` with as many columns of `right` as fit, then with the next columns, and so on."""
     fixed = sum(max(map(cell_len, column)) + len(GAP) for column in zip(*left, strict=True))
     sizes = [max(map(cell_len, column)) + len(GAP) for column in zip(*right, strict=True)]
     begin = 0
@@ -144,7 +144,7 @@ def _beside(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> It
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Names that are long lose what all of them have, up to a dot or slash; what is still long is cut.
+    """Shortens long names: removes the parts that all names share, up to a dot or slash, then cuts what is still long.
 
     >>> short_names(["newstest2017.online-A.0.en-de", "newstest2017.online-B.0.en-de"])
     ['…online-A…', '…online-B…']
@@ -159,7 +159,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _shared_parts(names: Sequence[str]) -> int:
-    """How many letters all names begin with, up to and with the last dot or slash among them."""
+    """The number of leading characters that all names share, up to and including the last dot or slash among them."""
     same = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False)))
     return max(names[0].rfind(".", 0, same), names[0].rfind("/", 0, same)) + 1
 
@@ -232,7 +232,7 @@ def highlight(text: str, spans: Spans) -> str:
 
 
 def _with_bar(value: float, full: float, digits: int) -> Markup:
-    """The number, and a bar that is as long as it is large beside `full`."""
+    """The number, and a bar whose length is its share of `full`."""
     length = BAR * max(0.0, value) / full if full > 0 else 0.0
     drawn = f'<rect width="{length:.1f}" height="10" style="fill: var(--dark-lit)"/>'
     return Markup(f'{value:.{digits}f} <svg width="{BAR}" height="10" aria-hidden="true">{drawn}</svg>')

@@ -1,4 +1,4 @@
-"""What the interfaces share: language codes, and the fields and error format of our own API under /api."""
+"""Shared parts of the HTTP interfaces: language codes, and the fields and error format of our own API under /api."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from regard.serve.errors import ServeError
 from regard.serve.http.fields import Field, option_field
 from regard.text.language import language_code
 
-# Older codes, LibreTranslate's own, and a member of a macrolanguage.
+# Older codes, LibreTranslate's own codes, and a member of a macrolanguage.
 ALIASES = {"iw": "he", "in": "id", "ji": "yi", "nb": "no", "pb": "pt", "zt": "zh"}
-# Variants that DeepL's clients must choose between for a target; they are translated alike.
+# Variants that DeepL's clients must choose between for a target; they are translated in the same way.
 VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT"), "zh": ("ZH-HANS",)}
 VARIANT_NAMES = {
     "EN-GB": "English (British)",
@@ -24,7 +24,7 @@ VARIANT_NAMES = {
 
 
 def known_code(given: str, languages: Collection[str]) -> str | None:
-    """The code of a language as a client names it, among those of the server; None for another.
+    """Return the server's code for a language as a client names it; None for an unsupported language.
 
     >>> [known_code(code, ["en", "fr", "he", "pt"]) for code in ("fr", "FR-CA", "iw", "pb", "pt-BR", "de", "zz", "")]
     ['fr', 'fr', 'he', 'pt', 'pt', None, None, None]
@@ -43,7 +43,7 @@ def error_body(error: ServeError) -> dict[str, Any]:
 
 OWN = Interface("regard", error_body)
 MODEL = Field(
-    "model", "text", "the name of a model; it wins over the languages", None, nullable=True, most=200, known="models",
+    "model", "text", "the name of a model; overrides the languages", None, nullable=True, most=200, known="models",
     example="en-fr",
 )  # fmt: skip
 SOURCE = Field(
@@ -54,7 +54,7 @@ TARGET = Field(
 )
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
 
-# The options of `translate` that requests may set, by name. A server keeps the beam narrow and the prefix short.
+# The options of `translate` that requests may set, by name. The beam and the prefix have lower limits on a server.
 OPTIONS: dict[str, Field] = {
     "beam": option_field("beam", most=16),
     "nbest": option_field("nbest", most=16),
@@ -62,9 +62,7 @@ OPTIONS: dict[str, Field] = {
     "protect": option_field("protect"),
     "guard": option_field("guard"),
     "localize": option_field("localize"),
-    "glossary": Field(
-        "glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000
-    ),
+    "glossary": Field("glossary", "text", "required translations: lines of SOURCE, a tab, TARGET", "", most=100_000),
     "prefix": option_field("prefix", most=10_000),
     "length_penalty": option_field("length_penalty", most=5),
 }

@@ -21,12 +21,12 @@ from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.options import Split, TranslateOptions
 
-QUOTA = 456  # DeepL's own status: all characters of the period are used
-UNLIMITED = 1_000_000_000_000  # DeepL's value for an account without a limit
+QUOTA = 456  # DeepL's own status: the quota of the period is used up
+UNLIMITED = 1_000_000_000_000  # the limit that DeepL reports for an account without one
 
 
 def error_body(error: ServeError) -> dict[str, str]:
-    """DeepL's own message where it has one, with ours as the detail."""
+    """The body of an error: DeepL's own message if it has one, with ours as the detail."""
     if error.missing:
         return {"message": f"Parameter '{error.field}' not specified."}
     if isinstance(error, UnsupportedPairError):
@@ -79,12 +79,12 @@ def one_language(call: Call, name: str) -> str:
 
 
 def check_formality(call: Call) -> None:
-    if call["formality"] in ("more", "less"):  # the others are preferences
+    if call["formality"] in ("more", "less"):  # other values are only preferences
         raise FieldError("formality", "'formality' is not supported for given 'target_lang'.")
 
 
 def glossary_ids_of(call: Call, source: str | None) -> list[str]:
-    """The ids of one parameter or of the other."""
+    """The glossary ids of a request, from either of the two parameters."""
     listed = [id.strip() for some in call["glossary_ids"] or () for id in some.split(",") if id.strip()]
     ids = [call["glossary_id"]] if call["glossary_id"] else listed
     if ids and source is None:
@@ -97,7 +97,7 @@ def not_found() -> ServeError:
 
 
 async def glossary_of(call: Call, ids: list[str], source: str | None, target: str) -> Glossary | None:
-    """The glossaries of a translation as one; raises where one is not for its languages."""
+    """The glossaries of a translation, merged; raises if one is not for its languages."""
     stored = call.services.state.glossaries
     for id in ids:
         found = await in_thread(stored.get, call.client.owner, id)
@@ -137,7 +137,7 @@ TYPE = Field("type", "choice", "source or target", "source", choices=("source", 
 
 
 MAX_TEXTS = 50
-# The option `split`, by `split_sentences`.
+# `split_sentences` → the option `split`.
 SPLITS: dict[str, Split] = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
 
 
@@ -184,7 +184,7 @@ async def translate(call: Call) -> dict[str, Any]:
 
 
 def split_of(call: Call) -> Split:
-    """In markup the format itself reads line breaks: in HTML they are spaces."""
+    """The option `split`. In markup, the format itself handles line breaks: in HTML they are spaces."""
     split = SPLITS[call["split_sentences"] or "1"]
     return "sentences" if call["tag_handling"] and split == "wrapped" else split
 

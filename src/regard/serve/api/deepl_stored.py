@@ -91,7 +91,7 @@ def id_of(call: Call) -> str:
 # ── documents ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-STATUS_SECONDS, POLL_SECONDS = 2.0, 0.1  # how long a request for the status waits for the end, and between checks
+STATUS_SECONDS, POLL_SECONDS = 2.0, 0.1  # how long a status request waits for the end of a job, and between checks
 DOCUMENT = (
     Field("file", "file", "the document"),
     Field("filename", "text", "its name, where the file has none", None, nullable=True, most=1000),
@@ -106,7 +106,7 @@ KEY = (Field("document_key", "text", "what the upload answered", most=200),)
 
 
 async def upload(call: Call) -> dict[str, str]:
-    """Store a document. It is parsed here, so that one that cannot be translated is refused at once."""
+    """Store a document. It is parsed here, so that a document that cannot be translated is refused at once."""
     services = call.services
     name = call["filename"] or call["file"].filename or ""
     format = uploaded_format(name)
@@ -127,7 +127,7 @@ async def upload(call: Call) -> dict[str, str]:
 
 
 async def status(call: Call) -> dict[str, Any]:
-    """The status of a document. A request shortly before the end is answered at the end."""
+    """The status of a document. The response waits up to `STATUS_SECONDS` for the end of the translation."""
     job = await job_of(call)
     with anyio.move_on_after(STATUS_SECONDS):
         while job.status in ("queued", "translating"):

@@ -1,9 +1,9 @@
-"""The declaration of an endpoint: it becomes a route and an entry of the OpenAPI document.
+"""The declaration of an endpoint, from which its route and its entry in the OpenAPI document are made.
 
     request ─ read_values ─ authorize ─ handler ─▶ JSON       errors have the format of the interface
 
-The handler is cancelled when the client disconnects. No traceback reaches a client: an unexpected exception is answered
-with 500 and a number that stands in the log too.
+The handler is cancelled when the client disconnects. Clients never get a traceback: an unexpected exception gives
+status 500 and a number that is also in the log.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Call:
-    """A request with its parameters read."""
+    """A request with its parsed parameters."""
 
     request: Request
     values: Mapping[str, Any]
@@ -63,7 +63,7 @@ class Call:
 
     @property
     def client(self) -> Client:
-        """Who sent the request; not known at public endpoints."""
+        """The sender of the request; not available at public endpoints."""
         client: Client = self.request.state.client
         return client
 
@@ -81,7 +81,7 @@ class Endpoint:
     fields: tuple[Field, ...] = ()
     status: int = 200
     media_type: str = "application/json"
-    public: bool = False  # answered without a key, and not counted: health, languages, the page
+    public: bool = False  # answered without a key, and not counted against limits: health, languages, the page
     counted: tuple[str, ...] = ("q", "text", "texts")  # fields whose characters count against the client's limit
 
     def route(self) -> Route:
@@ -101,7 +101,7 @@ class Endpoint:
             return self.error_response(problem)
         except StateError as problem:
             log.error("%s %s is refused: %s", self.method, self.path, problem)
-            # Only this message does not name our folders.
+            # Only this message does not contain paths of the server.
             full = isinstance(problem, StoreFullError)
             message = str(problem) if full else "the server cannot keep its state now; try again"
             return self.error_response(ServeError(503, message, retry_after=10))
@@ -111,7 +111,9 @@ class Endpoint:
         except Exception:
             number = secrets.token_hex(4)
             log.exception("fault %s in %s %s", number, self.method, self.path)
-            return self.error_response(ServeError(500, f"a fault of the server, number {number} in its log"))
+            return self.error_response(
+                ServeError(500, f"internal server error; see number {number} in the server's log")
+            )
         finally:
             await close_files(request)
         return result if isinstance(result, Response) else JsonResponse(result, self.status)
@@ -127,7 +129,7 @@ class Endpoint:
 
 
 async def while_connected(request: Request, work: Awaitable[Any]) -> Any:
-    """The result of `work`, which is cancelled if the client disconnects before it is done."""
+    """Return the result of `work`, which is cancelled if the client disconnects before it is done."""
     task = asyncio.ensure_future(work)
     disconnect = asyncio.ensure_future(_wait_for_disconnect(request))
     try:

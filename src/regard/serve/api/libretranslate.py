@@ -76,7 +76,7 @@ def languages_of(call: Call) -> tuple[str | None, str]:
 
 
 def confidences(probabilities: Mapping[str, float], languages: Iterable[str]) -> list[dict[str, Any]]:
-    """Languages with their probability in percent."""
+    """The languages with their probabilities in percent."""
     return [{"confidence": round(100 * probabilities.get(code, 0.0), 1), "language": code} for code in languages]
 
 
@@ -93,7 +93,7 @@ TRANSLATE = (
     API_KEY,
 )
 DETECT = (Field("q", "text", "a text", least=1, example="The cat is on the mat."), API_KEY)
-MIN_PROBABILITY = 0.01  # of a language that /detect lists after the most probable one
+MIN_PROBABILITY = 0.01  # minimum for further languages that /detect lists after the most probable one
 
 
 async def translate(call: Call) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def response(
 
 
 def checked_texts(call: Call) -> tuple[bool, list[str]]:
-    """Whether a list was sent, and its texts; raises where a limit is exceeded."""
+    """Whether a list was sent, and its texts; raises if a limit is exceeded."""
     given, config = call["q"], call.services.config
     if (call["format"] or "text") not in FORMATS:
         raise ServeError(400, f"{call['format'][:40]} format is not supported")
@@ -213,7 +213,7 @@ async def suggest(call: Call) -> dict[str, bool]:
 
 
 async def languages(call: Call) -> list[dict[str, Any]]:
-    """Also those that are only translated into: clients look for their target here."""
+    """All languages, including those that are only targets: clients look for their target here."""
     pool = call.services.pool
     return [
         {"code": code, "name": language_name(code), "targets": sorted({code, *pool.targets(code)})}
@@ -226,7 +226,7 @@ async def frontend_settings(call: Call) -> dict[str, Any]:
     target = pool.find(pool.default).bundle.languages[1] or next(iter(pool.languages), "")
     return {
         "charLimit": config.characters,
-        "frontendTimeout": 500,  # milliseconds that a page waits after a key before it asks
+        "frontendTimeout": 500,  # milliseconds that a page waits after a key press before it sends a request
         "apiKeys": config.keys,
         "keyRequired": config.keys,
         "suggestions": True,

@@ -1,4 +1,4 @@
-"""The OpenAPI document of all endpoints, made from their declarations."""
+"""The OpenAPI document of all endpoints, generated from their declarations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACEHOLDER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The document of some endpoints, with the names of this server's models and languages (`known_names`)."""
+    """The OpenAPI document of some endpoints, with the names of this server's models and languages (`known_names`)."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         path = PLACEHOLDER.sub(r"{\1}", endpoint.path)
@@ -33,8 +33,8 @@ def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -
 
 
 def known_names(pool: ModelPool) -> dict[str, list[str]]:
-    """The values that the document lists for each kind of name. Other codes of these languages (`pt-BR`, `iw`) are
-    accepted too."""
+    """The values that the document lists for each kind of name. Other codes of these languages (`pt-BR`, `iw`) are also
+    accepted."""
     sources = sorted({direction.source for direction in pool.directions})
     targets = sorted({code for source in pool.languages for code in pool.targets(source)})
     return {
@@ -73,7 +73,7 @@ def operation(endpoint: Endpoint, known: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def bodies(fields: Sequence[Field], known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The media types that can carry these fields, with an example where every required field has one."""
+    """The media types that support these fields, with an example if every required field has one."""
     kinds = {field.kind for field in fields}
     if "file" in kinds:
         names = ["multipart/form-data"]
@@ -88,6 +88,6 @@ def bodies(fields: Sequence[Field], known: Mapping[str, Sequence[str]]) -> dict[
 
 
 def example_of(field: Field, known: Mapping[str, Sequence[str]]) -> Any:
-    """The field's example; where this server does not know that name, its first one."""
+    """The field's example; if this server does not have that name, the server's first one."""
     names = known.get(field.known, ())
     return field.example if not names or field.example in names else names[0]

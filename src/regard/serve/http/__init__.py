@@ -1,1 +1,1 @@
-"""HTTP: declarations of endpoints and fields, request bodies, the guard in front, and the OpenAPI document."""
+"""HTTP: declarations of endpoints and fields, request bodies, the guard middleware, and the OpenAPI document."""

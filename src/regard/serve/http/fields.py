@@ -3,8 +3,8 @@
     FIELDS = (Field("q", "texts", "what to translate"), Field("alternatives", "integer", "how many", 0))
     values = await read_values(request, FIELDS)       # {"q": ["…"], "alternatives": 0}
 
-A number or a boolean may be a string, as forms and some clients send it. Fields that are not declared are ignored, as
-both public interfaces do. JSON has precedence over a form, and a form over the query.
+A number or a boolean may be a string, as in forms and from some clients. Undeclared fields are ignored, as in both
+public interfaces. JSON has precedence over a form, and a form over the query.
 """
 
 from __future__ import annotations
@@ -63,24 +63,24 @@ def nullable_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Field:
-    """A parameter. `texts` is one text or several; the reader gives a list for `strings` and what was sent for
-    `texts`."""
+    """A parameter. `texts` is one text or several; `read` returns a list for `strings`, and for `texts` the value as it
+    was sent."""
 
     name: str
     kind: Kind
     help: str
     default: Any = REQUIRED
-    least: float | None = None  # of a text: characters; of a list: entries
+    least: float | None = None  # characters of a text, or entries of a list
     most: float | None = None
     choices: tuple[str, ...] = ()
-    nullable: bool = False  # null stands for the default
+    nullable: bool = False  # null means the default
     example: Any = None
-    known: str = ""  # which names of the server the OpenAPI document lists: its models, its languages
-    items: Mapping[str, Any] = dataclass_field(default_factory=dict)  # the JSON schema of an entry of a list
+    known: str = ""  # which of the server's names the OpenAPI document lists: its models or its languages
+    items: Mapping[str, Any] = dataclass_field(default_factory=dict)  # the JSON schema of a list's entries
 
     def schema(self, known: Mapping[str, Sequence[str]], null: bool) -> dict[str, Any]:
-        """The JSON schema for OpenAPI. `known` has the names of the server's models and languages; `null` says whether
-        null can be sent, as it can in JSON alone."""
+        """The JSON schema for OpenAPI. `known` has the names of the server's models and languages; `null`: whether null
+        can be sent, which is possible only in JSON."""
         found: dict[str, Any] = {**JSON_TYPES[self.kind], **self._bounds()}
         if names := self.choices or known.get(self.known, ()):
             found["enum"] = list(names)
@@ -102,7 +102,7 @@ class Field:
         return {word: int(value) if whole else value for word, value in named if value is not None}
 
     def read(self, given: Any) -> Any:
-        """The value of what was sent, or a `FieldError`."""
+        """Return the value of what was sent; raise `FieldError` if it is invalid."""
         reader, expected = READERS[self.kind]
         try:
             value = reader(given)
@@ -142,7 +142,7 @@ def option_field(name: str, **changes: Any) -> Field:
 
 
 def abbreviated(given: Any) -> str:
-    """A value as JSON, short enough for an error message."""
+    """A value as JSON, shortened for an error message."""
     try:
         text = json.dumps(given, ensure_ascii=True, default=str)
     except RecursionError:
@@ -211,7 +211,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 async def read_values(request: Request, fields: Iterable[Field]) -> dict[str, Any]:
-    """The value of each field, by its name."""
+    """Read the value of each field, by name."""
     given = await read_parameters(request)
     values: dict[str, Any] = {}
     for field in fields:
@@ -226,13 +226,13 @@ async def read_values(request: Request, fields: Iterable[Field]) -> dict[str, An
 
 
 async def read_parameters(request: Request) -> dict[str, Any]:
-    """All parameters. Names that occur several times in a form or a query become lists."""
+    """Read all parameters. Names that occur several times in a form or a query become lists."""
     given = _lists(read_form(request.scope["query_string"]))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == "application/x-www-form-urlencoded":
             body = await request.body()
-            json_sent = body.lstrip()[:1] == b"{"  # curl -d '{…}' calls it a form; a real one writes %7B
+            json_sent = body.lstrip()[:1] == b"{"  # curl -d '{…}' sends it as a form; a real form would contain %7B
             given |= parse_object(body) if json_sent else _lists(read_form(body))
         elif kind == "multipart/form-data":
             given |= _lists((await read_multipart(request)).multi_items())
@@ -244,7 +244,7 @@ async def read_parameters(request: Request) -> dict[str, Any]:
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """A JSON object, within bounds.
+    """Parse a JSON object, within limits.
 
     >>> parse_object(b'{"q": "Hi"}')
     {'q': 'Hi'}
@@ -267,7 +267,7 @@ def _lists(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def object_schema(fields: Iterable[Field], known: Mapping[str, Sequence[str]], null: bool) -> dict[str, Any]:
-    """The JSON schema of a body."""
+    """The JSON schema of a request body."""
     some = list(fields)
     found: dict[str, Any] = {"type": "object", "properties": {field.name: field.schema(known, null) for field in some}}
     if required := [field.name for field in some if field.default is REQUIRED]:

@@ -1,9 +1,9 @@
-"""The outermost ASGI middleware: checks of every request, limits of its size and time, and security headers.
+"""The outermost ASGI middleware: checks of every request, limits on its size and time, and security headers.
 
-    request  → known Host → not sent by a foreign page → body within its size and time → the application
+    request  → known Host → not sent by a foreign page → body within its limits of size and time → the application
     response ← security headers, the request's id ← …
 
-Where the application reads a body that is too large or too slow, `receive` raises a `ServeError`, so that the response
+If the application reads a body that is too large or too slow, `receive` raises a `ServeError`, so that the response
 has the error format of the interface that was called.
 """
 
@@ -34,7 +34,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MAX_HEADERS = 100
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-# Scripts, styles and requests from this server alone; nothing inline, no frames, no plug-ins, no forms to elsewhere.
+# Scripts, styles and requests from this server only; nothing inline, no frames, no plug-ins, no forms to other servers.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -47,7 +47,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
-    "cache-control": "no-store",  # answers hold texts; files of the page say otherwise themselves
+    "cache-control": "no-store",  # responses contain texts; the page's files override this
 }
 
 
@@ -55,13 +55,13 @@ HEADERS = {
 class GuardConfig:
     """The limits of `HttpGuard`."""
 
-    host: str = "127.0.0.1"  # where the server listens
-    host_names: tuple[str, ...] = ()  # further names of it; "*" is any
-    cors: tuple[str, ...] = ()  # origins whose pages may call it; "*" is any
+    host: str = "127.0.0.1"  # the address at which the server listens
+    host_names: tuple[str, ...] = ()  # further names of the server; "*" allows any
+    cors: tuple[str, ...] = ()  # origins whose pages may call the server; "*" allows any
     body_bytes: int = 20_000_000
     head_bytes: int = 65_536  # of the path, the query and all headers together
     body_seconds: float = 30.0  # for the whole body to arrive
-    send_seconds: float = 60.0  # for the client to take one part of the answer
+    send_seconds: float = 60.0  # for the client to read one part of the response
 
 
 Finished = Callable[[Scope, RequestRecord, int, float], None]  # scope, record, status, seconds
@@ -121,11 +121,11 @@ class HttpGuard:
                 self.finished(scope, record, status, time.perf_counter() - started)
 
     def rejection(self, scope: Scope, headers: Headers) -> ServeError | None:
-        """Why a request does not reach the application; None where it does.
+        """The reason why a request does not reach the application; None if it does.
 
-        A web page can make a browser send requests to any server, this one on the user's own machine included. With the
-        server's address it cannot read most answers; with a name of its own that it lets point here (DNS rebinding) it
-        could. So the Host must be a name of this server, and a request with an Origin must be from its own page.
+        A web page can make a browser send requests to any server, including this one on the user's machine. With the
+        server's address it cannot read most responses; with a host name of its own that resolves to this server (DNS
+        rebinding) it could. So the Host must be a name of this server, and an Origin must be that of its own page.
         """
         most = self.config.head_bytes
         size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
@@ -146,7 +146,7 @@ class HttpGuard:
         return None
 
     def limited(self, headers: Headers, receive: Receive) -> Receive:
-        """`receive` with a limit for the bytes of the body and for the time until it is complete."""
+        """Return `receive` with a limit on the bytes of the body and on the time until it is complete."""
         most, seconds = self.config.body_bytes, self.config.body_seconds
         lengths = headers.getlist("content-length")
         announced = int(lengths[0]) if len(lengths) == 1 and lengths[0].isdecimal() else 0
@@ -156,7 +156,7 @@ class HttpGuard:
             nonlocal got, complete
             if announced > most:
                 raise too_large(most)
-            if complete:  # waits for the client to disconnect
+            if complete:  # wait for the client to disconnect
                 return await receive()
             with anyio.move_on_at(until):
                 message = await receive()
@@ -175,12 +175,12 @@ def too_large(most: int) -> ServeError:
 
 
 def request_id(given: list[str]) -> str:
-    """The id that a proxy gave the request, if it has only safe characters, else a new one."""
+    """The id that a proxy gave the request if it has only safe characters, otherwise a new one."""
     return given[0] if len(given) == 1 and REQUEST_ID.fullmatch(given[0]) else secrets.token_hex(8)
 
 
 def host_of(authority: str) -> str:
-    """The host of `host:port`, in lower case and without the brackets of an IPv6 address; "" where it is invalid.
+    """The host of `host:port`, in lower case and without the brackets of an IPv6 address; "" if it is invalid.
 
     >>> host_of("LocalHost:8000"), host_of("[::1]:8000"), host_of("a@b"), host_of("a/b"), host_of("[::1")
     ('localhost', '::1', '', '', '')
@@ -210,8 +210,8 @@ def is_address(host: str) -> bool:
 
 
 def own_page(headers: Headers, host: str, cors: Iterable[str]) -> bool:
-    """Whether a request was sent by no page, by the server's own, or by one of an allowed origin. Browsers send Origin
-    with every request that is not a GET, and pages cannot forge it; other programs send none."""
+    """Whether a request was sent by no page, by the server's own page, or by a page of an allowed origin. Browsers send
+    Origin with every request other than GET, and pages cannot forge it; other programs send none."""
     origins = headers.getlist("origin")
     if not origins:
         return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
@@ -221,7 +221,7 @@ def own_page(headers: Headers, host: str, cors: Iterable[str]) -> bool:
 
 
 def same_authority(origin: str, host: str) -> bool:
-    """Whether an origin is at this host and port. Its scheme may differ, where a proxy in front speaks TLS.
+    """Whether an origin has this host and port. Its scheme may differ, if a proxy in front uses TLS.
 
     >>> same_authority("https://a.example", "a.example"), same_authority("http://a.example:80", "a.example")
     (True, True)
@@ -240,7 +240,7 @@ def same_authority(origin: str, host: str) -> bool:
 
 
 def add_headers(message: Message, id: str, shared: bool) -> None:
-    """Add the security headers to a response; headers that it has stay, except the policy."""
+    """Add the security headers to a response; its own headers are kept, except the policy."""
     headers = MutableHeaders(raw=message["headers"] if isinstance(message["headers"], list) else [])
     message["headers"] = headers.raw
     for name, value in HEADERS.items():

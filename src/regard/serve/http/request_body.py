@@ -1,7 +1,7 @@
-"""Request bodies as values: JSON and forms, parsed strictly.
+"""Strict parsers of request bodies: JSON and forms.
 
-Python's own parsers accept what others refuse or read differently: NaN, the last of two equal keys, bytes that are not
-UTF-8, half of a surrogate pair, nesting until the stack ends. Here each is a `ServeError` of status 400.
+Python's own parsers accept input that others refuse or read differently: NaN, the last of two equal keys, invalid
+UTF-8, half of a surrogate pair, nesting until the stack overflows. Here each is a `ServeError` of status 400.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from starlette.requests import Request
 
 from regard.serve.errors import ServeError
 
-DEEPEST = 32  # lists and objects within each other
-MOST_FIELDS = 1_000  # of a form or a query
-LONGEST_NUMBER = 400  # digits
+DEEPEST = 32  # maximum depth of nested lists and objects
+MOST_FIELDS = 1_000  # maximum fields of a form or a query
+LONGEST_NUMBER = 400  # maximum digits
 STRING = re.compile(rb'"(?:[^"\\]+|\\.)*+(?:"|\\?\Z)', re.DOTALL)  # matches at every quote: nothing is read twice
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
@@ -29,7 +29,7 @@ SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read_json(data: bytes) -> Any:
-    """The value of a JSON text.
+    """Parse a JSON text.
 
     >>> read_json(b'{"q": ["caf\\\\u00e9", 1.5, null]}')
     {'q': ['café', 1.5, None]}
@@ -59,7 +59,7 @@ def invalid(why: str) -> ServeError:
 
 
 def depth(data: bytes) -> int:
-    """How many lists and objects a JSON text has within each other, without parsing it. Time is linear.
+    """The maximum depth of nested lists and objects in a JSON text, without parsing it, in linear time.
 
     >>> depth(b'[[1, "]["], {"a": []}]')
     3
@@ -93,7 +93,7 @@ def _int(digits: str) -> int:
 
 
 def read_form(data: bytes) -> list[tuple[str, str]]:
-    """The fields of a form (`application/x-www-form-urlencoded`) or of a query, in order.
+    """Parse a form (`application/x-www-form-urlencoded`) or a query into its fields, in order.
 
     >>> read_form(b"q=caf%C3%A9&q=a+b&empty=")
     [('q', 'café'), ('q', 'a b'), ('empty', '')]
@@ -126,7 +126,7 @@ class StrictFormParser(MultiPartParser):
 
 
 async def read_multipart(request: Request) -> FormData:
-    """The fields and files of a form. `close_files` ends the files."""
+    """Read the fields and files of a form. Close the files with `close_files`."""
     limits = {"max_files": MAX_FILES, "max_fields": MAX_MULTIPART_FIELDS, "max_part_size": MAX_FIELD_BYTES}
     try:
         request.state.form = await StrictFormParser(request.headers, request.stream(), **limits).parse()
@@ -139,7 +139,7 @@ async def read_multipart(request: Request) -> FormData:
 
 
 async def close_files(request: Request) -> None:
-    """Remove the files that were uploaded."""
+    """Close and remove the uploaded files."""
     form: FormData | None = getattr(request.state, "form", None)
     if form is not None:
         await form.close()

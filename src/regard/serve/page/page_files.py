@@ -1,11 +1,11 @@
 """The page: its files, read once, their routes, and the page as a single file.
 
-Files are served by their exact names from memory, so that no requested path reaches the disk.
+Files are served from memory by their exact names, so that no requested path reaches the disk.
 
-In the single file, modules, styles and icon stand in the document, and answers too where there are some. The modules of
-the page keep to a small part of the language, which `bundle` relies on and checks: imports by name or `* as`, at the
-top, from files beside them; exports only as declarations; no cycles. Each becomes a function that is called once and
-returns what it exports. The document allows its own script and styles by their hashes, and nothing else: it loads and
+In the single file, modules, styles and icon are embedded in the document, and so are answers if there are any. The
+page's modules use only a small part of the language, which `bundle` relies on and checks: imports by name or `* as`, at
+the top, from files beside them; exports only as declarations; no cycles. Each becomes a function that is called once
+and returns its exports. The document allows its own script and styles by their hashes, and nothing else: it loads and
 sends nothing.
 """
 
@@ -40,12 +40,12 @@ TYPES = {
 class PageFile:
     content: bytes
     media_type: str
-    tag: str  # changes with the content, so a browser asks but loads nothing twice
+    tag: str  # changes with the content, so that a browser revalidates but does not reload unchanged files
 
 
 @cache
 def page_files() -> dict[str, PageFile]:
-    """By name: "index.html", "main.js" …"""
+    """The files by name: "index.html", "main.js" …"""
     found = {}
     for file in sorted(files("regard.serve").joinpath("page").iterdir(), key=lambda one: one.name):
         suffix = "." + file.name.rpartition(".")[2]
@@ -62,7 +62,7 @@ EXPORT = re.compile(r"^export (?=(?:async )?function |const |class )(?:async )?\
 
 
 def bundle(modules: Mapping[str, str], first: str) -> str:
-    """One script that does what the module `first` does with all that it imports.
+    """Bundle the module `first` and all its imports into one script.
 
     >>> print(bundle({"a.js": 'import { b } from "./b.js";\\nb();', "b.js": "export function b() {}"}, "a.js"))
     "use strict";
@@ -115,7 +115,7 @@ def _variable(file: str) -> str:
 
 @cache
 def shell() -> str:
-    """The page in one file, without answers."""
+    """The page as one file, without answers."""
     page = {name: found.content.decode("utf-8") for name, found in page_files().items()}
     document = page["index.html"]
     script = bundle({name: text for name, text in page.items() if name.endswith(".js")}, "main.js")
@@ -129,14 +129,14 @@ def shell() -> str:
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{styles}</style>'
     document = document.replace('<meta name="color-scheme"', f'{head}\n<meta name="color-scheme"')
     document = document.replace('<script type="module" src="main.js"></script>\n', "")
-    # after the answers, which it reads
+    # after the answers, which the script reads
     return document.replace("</body>", f'<script type="module">{script}</script>\n</body>')
 
 
 def with_answers(answers: Sequence[Mapping[str, Any]], place: str = "#/translate") -> str:
-    """The page with the answers to these questions: each has `path`, `body` and `answer`. It opens at `place`."""
+    """The page with answers, each with `path`, `body` and `answer`. It opens at `place`."""
     written = json.dumps(list(answers), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    written = written.replace("<", "\\u003c")  # so that no text can end the element
+    written = written.replace("<", "\\u003c")  # so that no text can end the script element
     filled = shell().replace('id="answers">', f'id="answers">{written}', 1)
     return filled.replace("<html ", f'<html data-hash="{quote(place, safe="")}" ', 1)
 
@@ -157,7 +157,7 @@ async def send_file(request: Request) -> Response:
 
 
 async def send_one_file(request: Request) -> Response:
-    """The page without answers, which the page fills when a reader saves it."""
+    """Send the page as one file without answers, which the page fills in when a user saves it."""
     return HTMLResponse(shell())
 
 

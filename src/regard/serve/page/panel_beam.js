@@ -31,7 +31,7 @@ export function beamPanel() {
       latticeDrawing(answer, { path, selected: picked, choose }),
       picked >= 0
         ? nodeCard(answer.nodes[picked])
-        : h("p", { class: "quiet small" }, "Choose a node to see what it cost and why it went on or was given up."),
+        : h("p", { class: "quiet small" }, "Choose a node to see what it cost and why it was kept or dropped."),
       nbestTable(answer, sel),
     ];
   }
@@ -62,7 +62,7 @@ export function beamPanel() {
       letter: "F",
       title: "The ways it considered",
       lede:
-        "The search keeps a few beginnings and goes on with the best. Grey ones were given up; any of them " +
+        "The search keeps a few beginnings and goes on with the best. Grey ones were dropped; any of them " +
         "can be taken up again. The keys j and k go through the list of results.",
     },
     search,
@@ -132,7 +132,7 @@ function drawResumed(answer) {
       `score ${decimal(found.score, 3)}, `,
       better > 1e-6
         ? `better than the first by ${decimal(better, 3)}: the search gave up too early`
-        : `worse than the first by ${decimal(-better, 3)}: rightly given up`,
+        : `worse than the first by ${decimal(-better, 3)}: rightly dropped`,
     ),
     button("Take this translation into all panels", () => chooseText(found.text)),
   );

@@ -102,7 +102,7 @@ export function large(value) {
  */
 export function rowProblem(row, hidden = 0) {
   const values = [...row, hidden];
-  if (!values.every((value) => typeof value === "number" && Number.isFinite(value))) return "not drawn: not numbers";
+  if (!values.every((value) => typeof value === "number" && Number.isFinite(value))) return "not drawn: contains NaN or infinity";
   const least = Math.min(...values);
   if (least < -1e-3) return `not drawn: a weight is ${least.toFixed(3)}`;
   const total = values.reduce((sum, value) => sum + value, 0);

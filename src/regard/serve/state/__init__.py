@@ -1,1 +1,1 @@
-"""The state of a server between requests: one store that its workers and replicas share."""
+"""The persistent state of a server: one store that its workers and replicas share."""

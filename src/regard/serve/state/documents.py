@@ -1,17 +1,17 @@
-"""Documents that are translated in the background: a job for each, and its files for as long as they are kept.
+"""Documents that are translated in the background: a job for each, and its files until they expire.
 
     submit → queued → translating → done | error → expired, removed
                  ↑         │
                  └─────────┘  its worker was stopped or killed
 
-Any worker of any replica takes the next job. It holds the job by a lease that it renews while it translates; a job
-whose lease ran out is taken again by another. A job that was taken `MOST_ATTEMPTS` times is given up: what kills its
-workers would kill the next.
+Any worker of any replica takes the next job. It holds a lease on the job, which it renews while it translates; a job
+whose lease has expired is taken by another worker. A job that was taken `MOST_ATTEMPTS` times fails: if it kills its
+workers, it would kill the next one too.
 
-What was uploaded and what came out are files beside the store, not blobs in it: they are large, short-lived, and their
-room is free again at once. Their names are random and made here; nothing of a request becomes part of a path. A result
-is sent only to a client with the job's id and its key, 128 and 256 random bits; by DeepL's interface also only to the
-same API key.
+Uploads and results are files beside the store, not blobs in it: they are large and short-lived, and their disk space
+is released at once. Their names are random and made here; no part of a request becomes part of a path. A result is sent
+only to a client with the job's id and its key, 128 and 256 random bits; by DeepL's interface also only to the same API
+key.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FILE_NAME = re.compile(r"[0-9a-f]{32}\.(in|out|tmp)")
 LEASE_SECONDS = 30.0
 MOST_ATTEMPTS = 3
 LONGEST_NAME = 255
-ORPHAN_SECONDS = 3600.0  # a file without a job is removed when it is older
+ORPHAN_SECONDS = 3600.0  # age at which a file without a job is removed
 
 Status = Literal["queued", "translating", "done", "error"]
 
@@ -47,11 +47,11 @@ class StoreFullError(StateError):
 
 @dataclass(frozen=True)
 class DocumentLimits:
-    """How many documents are stored, and how long."""
+    """Limits on the number and lifetime of stored documents."""
 
-    total_bytes: int = 1_000_000_000  # uploads and results together
-    minutes: float = 60.0  # from the upload on
-    waiting: int = 1_000  # jobs that are not done
+    total_bytes: int = 1_000_000_000  # maximum of uploads and results together
+    minutes: float = 60.0  # lifetime from the upload on
+    waiting: int = 1_000  # maximum jobs that are not done
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class DocumentJob:
 
     id: str
     owner: str
-    name: str  # what the client called the file; for its suffix and for the name of the download
+    name: str  # the client's file name, for its suffix and for the name of the download
     request: Mapping[str, Any]
     status: Status
     message: str
@@ -87,16 +87,16 @@ class Documents:
     # ---- for clients
 
     def submit(self, owner: str, name: str, data: bytes, request: Mapping[str, Any]) -> tuple[DocumentJob, str]:
-        """A new job and its key, of which only a hash is stored."""
+        """Create a job; return it with its key, of which only a hash is stored."""
         return self._keep(owner, name, data, request, "queued", 0)
 
     def keep(self, owner: str, name: str, result: bytes, characters: int = 0) -> tuple[DocumentJob, str]:
-        """Store a finished result, to be fetched later."""
+        """Store a finished result for a later download."""
         return self._keep(owner, name, result, {}, "done", characters)
 
     def get(self, id: str, key: str, owner: str | None) -> DocumentJob | None:
-        """The job with this id and key; None for a wrong key as for a job that does not exist or has expired. Without
-        an owner the key is enough: for a link that a browser opens."""
+        """The job with this id and key; None for a wrong key, or a job that does not exist or has expired. Without an
+        owner the key is sufficient: for a link that a browser opens."""
         with self.store.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM documents WHERE id = ? AND expires > ?", (id, self.store.now())
@@ -106,13 +106,13 @@ class Documents:
         return _job(row)
 
     def result(self, job: DocumentJob) -> bytes | None:
-        """The translated file; None where there is none, or no longer."""
+        """The translated file; None if there is none or it has expired."""
         return self._read(job.id, "out") if job.status == "done" else None
 
     # ---- for workers
 
     def take(self, worker: str) -> DocumentJob | None:
-        """The job that has waited longest, now leased to this worker; None where none waits. A job whose worker has not
+        """Lease the job that has waited longest to this worker; None if no job waits. A job whose worker has not
         renewed its lease for `LEASE_SECONDS` waits again."""
         now = self.store.now()
         with self.store.writing() as connection:
@@ -135,12 +135,12 @@ class Documents:
         return self._read(job.id, "in")
 
     def renew(self, job: DocumentJob, worker: str) -> bool:
-        """Renew the lease; False where the job is no longer this worker's."""
+        """Renew the lease; return False if the job no longer belongs to this worker."""
         with self.store.writing() as connection:
             return self._update(connection, job, worker, "heard = ?", self.store.now())
 
     def finish(self, job: DocumentJob, worker: str, result: bytes, characters: int) -> bool:
-        """Store a result; False where the job is no longer this worker's."""
+        """Store a result; return False if the job no longer belongs to this worker."""
         with self._written(result) as file, self.store.writing() as connection:
             self._check_room(connection, len(result))
             change = "status = 'done', characters = ?, bytes = ?"
@@ -151,7 +151,7 @@ class Documents:
         return True
 
     def fail(self, job: DocumentJob, worker: str, message: str) -> bool:
-        """End a job without a result; `message` says why."""
+        """End a job without a result; `message` is the reason."""
         with self.store.writing() as connection:
             failed = self._update(
                 connection, job, worker, "status = 'error', message = ?, bytes = 0", " ".join(message.split())[:500]
@@ -162,13 +162,13 @@ class Documents:
         return failed
 
     def release(self, job: DocumentJob, worker: str) -> bool:
-        """Let another worker take the job, without counting this attempt: this worker stops."""
+        """Let another worker take the job, without counting this attempt, because this worker stops."""
         with self.store.writing() as connection:
             return self._update(connection, job, worker, "status = 'queued', attempts = attempts - 1, worker = NULL")
 
     def clean(self) -> int:
-        """Remove what has expired, and files that belong to no job; how many jobs were removed. To be called when a
-        server starts and every minute."""
+        """Remove expired jobs, and files without a job; return the number of removed jobs. Call it when a server starts
+        and every minute."""
         now = self.store.now()
         with self.store.writing() as connection:
             gone = [row["id"] for row in connection.execute("SELECT id FROM documents WHERE expires <= ?", (now,))]
@@ -218,7 +218,7 @@ class Documents:
 
     @staticmethod
     def _update(connection: sqlite3.Connection, job: DocumentJob, worker: str, change: str, *values: Any) -> bool:
-        """Change a job that is still leased to a worker; whether it was."""
+        """Change a job that is still leased to a worker; return whether it was."""
         done = connection.execute(
             f"UPDATE documents SET {change} WHERE id = ? AND status = 'translating' AND worker = ?",
             (*values, job.id, worker),
@@ -232,7 +232,7 @@ class Documents:
 
     @contextlib.contextmanager
     def _written(self, data: bytes) -> Iterator[Path]:
-        """A temporary file with the data, to be renamed within the block; else it is removed at its end."""
+        """A temporary file with the data, to be renamed within the block; otherwise it is removed at the end."""
         path = self._file(secrets.token_hex(16), "tmp")
         try:
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

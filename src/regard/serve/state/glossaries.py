@@ -1,8 +1,8 @@
-"""Glossaries that clients store on the server, each for its owner alone. A glossary never changes.
+"""Glossaries that clients store on the server, each visible only to its owner. A glossary never changes.
 
-The entries come as lines of TSV or CSV, as DeepL's clients send them, and are stored as TSV. They become a `Glossary`
-(`regard.text.glossary`), which checks them and finds them in texts; `|` between forms of a term means there what it
-means everywhere in regard. Parsed glossaries are kept in memory, a few at a time.
+The entries are sent as lines of TSV or CSV, as by DeepL's clients, and stored as TSV. They become a `Glossary`
+(`regard.text.glossary`), which checks them and finds them in texts; `|` separates forms of a term, as everywhere in
+regard. A few parsed glossaries are cached in memory.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from regard.errors import InputError
 from regard.serve.state.store import Store
 from regard.text.glossary import Glossary
 
-MOST_GLOSSARIES = 1_000  # of one owner
+MOST_GLOSSARIES = 1_000  # maximum per owner
 MOST_ENTRIES = 10_000
-MOST_CHARACTERS = 1_000_000  # of all entries together
+MOST_CHARACTERS = 1_000_000  # maximum of all entries together
 LONGEST_NAME = 200
-MAX_PARSED = 16  # glossaries in memory
+MAX_PARSED = 16  # maximum glossaries in memory
 
 EntriesFormat = Literal["tsv", "csv"]
 Pairs = dict[str, str]
@@ -50,7 +50,7 @@ class Glossaries:
         self._parse = lru_cache(MAX_PARSED)(lambda tsv: Glossary.of(_pairs(tsv)))
 
     def create(self, owner: str, name: str, source: str, target: str, pairs: Pairs) -> StoredGlossary:
-        """Keep the entries of `read_entries`."""
+        """Store the entries, as `read_entries` returns them."""
         name = name.strip()
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(f"name must be 1 to {LONGEST_NAME} printable characters, but has {len(name):,}")
@@ -67,28 +67,28 @@ class Glossaries:
         return made
 
     def all(self, owner: str) -> list[StoredGlossary]:
-        """The oldest first."""
+        """The glossaries of an owner, oldest first."""
         with self.store.reading() as connection:
             rows = connection.execute("SELECT * FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
             return [_stored(row) for row in rows]
 
     def get(self, owner: str, id: str) -> StoredGlossary | None:
-        """A glossary of this owner, without its entries; None for an unknown id or another's glossary."""
+        """A glossary of this owner, without its entries; None for an unknown id or another owner's glossary."""
         row = self._row(owner, id)
         return _stored(row) if row else None
 
     def entries(self, owner: str, id: str) -> str | None:
-        """The entries as TSV."""
+        """The entries of a glossary as TSV; None for an unknown id."""
         row = self._row(owner, id)
         return row["tsv"] if row else None
 
     def glossary(self, owner: str, id: str) -> Glossary | None:
-        """The parsed entries."""
+        """The parsed entries of a glossary; None for an unknown id."""
         entries = self.entries(owner, id)
         return None if entries is None else self._parse(entries)
 
     def delete(self, owner: str, id: str) -> bool:
-        """Whether it existed."""
+        """Delete a glossary; return whether it existed."""
         with self.store.writing() as connection:
             return connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount > 0
 
@@ -101,8 +101,8 @@ class Glossaries:
 
 
 def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glossary | None:
-    """Several glossaries as one; the first one that has a term decides. None for no ids, `InputError` for an unknown
-    one."""
+    """Merge glossaries; for a term in several of them the first one is used. None without ids; raises `InputError` for
+    an unknown id."""
     if len(ids) == 1 and (only := glossaries.glossary(owner, ids[0])) is not None:
         return only
     pairs: Pairs = {}
@@ -119,7 +119,7 @@ def _stored(row: sqlite3.Row) -> StoredGlossary:
 
 
 def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
-    """Terms and their translations, checked; `InputError` says which line is wrong.
+    """Parse and check terms and their translations; `InputError` names the line that is wrong.
 
     >>> read_entries("cat\\tchat\\ncredit card\\tcarte de crédit\\n")
     {'cat': 'chat', 'credit card': 'carte de crédit'}
@@ -136,7 +136,7 @@ def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
         if not any(columns):
             continue
         where = f"line {number} of the entries"
-        # A CSV file may name the languages in two columns more.
+        # A CSV file may have the languages in two further columns.
         if len(columns) not in ((2, 4) if form == "csv" else (2,)) or not all(columns[:2]):
             between = "a comma" if form == "csv" else "one tab"
             raise InputError(f"{where} must be a term, {between} and its translation, with nothing empty")
@@ -150,7 +150,7 @@ def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
             raise InputError(f"a glossary has at most {MOST_ENTRIES:,} entries")
     if not pairs:
         raise InputError("a glossary needs at least one entry: a term, one tab and its translation")
-    Glossary.of(pairs)  # raises where a term cannot be used
+    Glossary.of(pairs)  # raises if a term cannot be used
     return pairs
 
 

@@ -1,9 +1,9 @@
 """API keys and their limits. Only a hash of each key is stored.
 
-A key is 256 random bits. Its hash is plain SHA-256, without salt and without the many rounds that passwords need:
-those slow down guessing where people choose few and similar secrets. Nobody can guess 256 random bits, and no two keys
-are alike. A fast hash lets every request be checked at once, and the store finds a key by it without comparing secrets
-one by one.
+A key is 256 random bits. Its hash is plain SHA-256, without a salt and without the many rounds that passwords need:
+those slow down guessing, because people choose few and similar passwords. 256 random bits cannot be guessed, and no two
+keys are equal. A fast hash lets every request be checked quickly, and the store finds a key by its hash without
+comparing secrets one by one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Literal
 from regard.errors import InputError
 from regard.serve.state.store import Store
 
-PREFIX = "regard_"  # by which a person or a program that searches for leaked secrets knows a key
+PREFIX = "regard_"  # identifies a key to people and to programs that search for leaked secrets
 NAME = re.compile(r"[\w.@+-]{1,64}")
 MOST_KEYS = 100_000
 
@@ -27,11 +27,11 @@ Period = Literal["day", "month"]
 
 @dataclass(frozen=True)
 class KeyLimits:
-    """The limits of a key; None: those of the server's settings."""
+    """The limits of a key; None means the limit in the server's settings."""
 
     per_minute: int | None = None  # requests
-    characters: int | None = None  # of source text, per period
-    period: Period = "month"  # by the calendar, UTC
+    characters: int | None = None  # characters of source text per period
+    period: Period = "month"  # calendar period, UTC
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ApiKey:
 
     @property
     def owner(self) -> str:
-        """What its limits, glossaries and documents are stored under."""
+        """The name under which its limits, glossaries and documents are stored."""
         return f"key:{self.id}"
 
 
@@ -65,7 +65,7 @@ class ApiKeys:
         self.store = store
 
     def add(self, name: str, limits: KeyLimits | None = None) -> tuple[str, ApiKey]:
-        """A new secret, which is never shown again, and the key that is stored."""
+        """Create a key; return its secret, which is never shown again, and the stored key."""
         if not NAME.fullmatch(name):
             raise InputError(f'name must be 1 to 64 letters, digits and . _ @ + -, but is "{name[:80]}"')
         limits = limits or KeyLimits()
@@ -83,8 +83,8 @@ class ApiKeys:
         return secret, _key(row)
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key of a secret; None for one that is unknown or was removed. A removed key ends at once, in all
-        workers: nothing is cached."""
+        """The key of a secret; None if it is unknown or was removed. A removed key is invalid at once, in all workers,
+        because nothing is cached."""
         with self.store.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (hashed(secret),)
@@ -92,8 +92,8 @@ class ApiKeys:
         return _key(row) if row else None
 
     def remove(self, name: str) -> ApiKey:
-        """Revoke a key and delete its glossaries and documents. Its row stays, so that
-        `all()` shows when it ended."""
+        """Revoke a key and delete its glossaries and documents. Its row remains, so that
+        `all()` shows when it was removed."""
         with self.store.writing() as connection:
             row = connection.execute(
                 "UPDATE keys SET revoked = ? WHERE name = ? AND revoked IS NULL RETURNING *", (self.store.now(), name)
@@ -106,7 +106,7 @@ class ApiKeys:
         return key
 
     def all(self) -> list[ApiKey]:
-        """All keys, also those that were removed, oldest first."""
+        """All keys, including removed ones, oldest first."""
         with self.store.reading() as connection:
             return [_key(row) for row in connection.execute("SELECT * FROM keys ORDER BY id")]
 
@@ -122,7 +122,7 @@ def _names(connection: sqlite3.Connection) -> str:
 
 
 def given_key(authorization: str | None) -> str | None:
-    """The key in an Authorization header, as DeepL's clients and as most others send it; None without one.
+    """The key in an Authorization header, in DeepL's format or as a bearer token; None without one.
 
     >>> given_key("DeepL-Auth-Key regard_a"), given_key("Bearer regard_a"), given_key("Basic eDp5"), given_key(None)
     ('regard_a', 'regard_a', None, None)

@@ -1,10 +1,10 @@
-"""Limits: requests a minute and characters a day or month, for a key or for a client's address.
+"""Limits: requests per minute and characters per day or month, for a key or for a client's address.
 
-Requests: their times within the last minute are kept and counted, so that in no minute, wherever it begins, there are
-more than allowed. (A token bucket or counts by calendar minute would let twice as many through around a boundary.) A
-row of 30 bytes for each request of the last minute is the price. Characters: one count for each calendar period, UTC.
+Requests: the times within the last minute are stored and counted, so that no interval of one minute contains more than
+allowed. (A token bucket or counts by calendar minute would allow twice as many around a boundary.) This costs a row of
+30 bytes for each request of the last minute. Characters: one count for each calendar period, UTC.
 
-Every decision is one transaction of the store, so that any number of workers and replicas together keep the limit.
+Every decision is one transaction of the store, so that all workers and replicas together respect the limit.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MINUTE = 60.0
 
 
 class Limiter:
-    """The limits of a store. A method that can refuse returns after how many seconds to retry; None: allowed."""
+    """The limits of a store. Methods that can refuse return the seconds after which to retry; None if allowed."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def request(self, subject: str, per_minute: int) -> int | None:
-        """Count one request, unless `per_minute` of them were counted within the last minute."""
+        """Count one request, unless `per_minute` requests were counted within the last minute."""
         with self.store.writing() as connection:
             now = self.store.now()
             connection.execute("DELETE FROM hits WHERE subject = ? AND at <= ?", (subject, now - MINUTE))
@@ -36,15 +36,15 @@ class Limiter:
             if count < per_minute:
                 connection.execute("INSERT INTO hits VALUES (?, ?)", (subject, now))
                 return None
-            # The request that must be a minute ago before another is allowed: the oldest, unless the limit was lowered.
+            # The request that must be a minute old before another is allowed: the oldest, unless the limit was lowered.
             last = connection.execute(
                 f"SELECT at {times} ORDER BY at LIMIT 1 OFFSET ?", (subject, count - per_minute)
             ).fetchone()[0]
             return _seconds(last + MINUTE - now)
 
     def charge(self, subject: str, characters: int, limit: int | None, period: Period = "month") -> int | None:
-        """Count characters, unless there would be more than `limit` in the present period; None counts without a
-        limit. What is refused is not counted."""
+        """Count characters, unless they would exceed `limit` in the current period; without a limit they are only
+        counted. Refused characters are not counted."""
         with self.store.writing() as connection:
             now = self.store.now()
             name, ends = period_of(now, period)
@@ -67,12 +67,12 @@ class Limiter:
             )
 
     def usage(self, subject: str, period: Period = "month") -> int:
-        """Characters that were counted in the present period."""
+        """The characters counted in the current period."""
         with self.store.reading() as connection:
             return _used(connection, subject, period_of(self.store.now(), period)[0])
 
     def clean(self) -> None:
-        """Delete requests of more than a minute ago, and counts of addresses in past periods. Those of keys stay."""
+        """Delete requests older than a minute, and counts of addresses in past periods. Counts of keys are kept."""
         now = self.store.now()
         with self.store.writing() as connection:
             connection.execute("DELETE FROM hits WHERE at <= ?", (now - MINUTE,))
@@ -94,7 +94,7 @@ def _seconds(wait: float) -> int:
 
 
 def period_of(now: float, period: Period) -> tuple[str, float]:
-    """The name of the calendar period at a time, and when it ends.
+    """The name of the calendar period that contains a time, and the end of the period.
 
     >>> period_of(0, "month"), period_of(86400 * 365, "day")
     (('1970-01', 2678400.0), ('1971-01-01', 31622400.0))
@@ -107,8 +107,8 @@ def period_of(now: float, period: Period) -> tuple[str, float]:
 
 
 def address_subject(host: str | None) -> str:
-    """What the limits of a client without a key are stored under. Of an IPv6 address the first 64 bits count: a client
-    can choose the rest.
+    """The name under which the limits of a client without a key are stored. Only the first 64 bits of an IPv6 address
+    count, because a client can choose the rest.
 
     >>> address_subject("192.0.2.1"), address_subject("2001:db8::1234:5"), address_subject("::ffff:192.0.2.1")
     ('address:192.0.2.1', 'address:2001:db8::', 'address:192.0.2.1')

@@ -19,15 +19,15 @@ from regard.serve.state.suggestions import Suggestions
 
 PREFIX = "regard-serve-"
 LOCK = "server.lock"
-NEW_SECONDS = 60  # a folder this young may have no lock yet
+NEW_SECONDS = 60  # a folder newer than this may not have a lock yet
 
 
 @contextlib.contextmanager
 def state_folder(given: Path | None) -> Iterator[Path]:
     """A folder for the state of one server and its workers.
 
-    Without `given` it is a new one that only this user can read, and it is removed at the end. Folders that killed
-    servers left are removed too: documents may be in them.
+    Without `given` it is a new folder that only this user can read, and it is removed at the end. Folders left by
+    killed servers are removed too, because they may contain documents.
     """
     if given is not None:
         yield given
@@ -55,7 +55,7 @@ def remove_stale_folders(place: Path) -> None:
 
 
 class ServerState(contextlib.AbstractContextManager["ServerState"]):
-    """The store of a folder and its parts. Every process opens its own; `close()` it at the end."""
+    """The store of a folder and its parts. Every process opens its own; call `close()` at the end."""
 
     def __init__(
         self, folder: Path, documents: DocumentLimits | None = None, now: Callable[[], float] = time.time

@@ -1,15 +1,15 @@
 """One SQLite file in a folder, for the workers of a server and for replicas that mount the same folder.
 
-SQLite, because it is in Python's standard library, needs no server of its own, and keeps transactions whole when a
-process is killed or the disk is full. The write-ahead log lets readers and one writer work at the same time and syncs
-seldom, but its index is memory that processes of one machine share; on a network file system the store keeps SQLite's
-rollback journal instead, which needs nothing but the locks of files.
+SQLite, because it is in Python's standard library, needs no separate server, and keeps transactions atomic if a process
+is killed or the disk is full. The write-ahead log lets readers and one writer work at the same time and rarely syncs,
+but its index is memory shared by the processes of one machine; on a network file system the store uses SQLite's
+rollback journal instead, which needs only file locks.
 
 A transaction takes well under a millisecond. From asyncio, call the methods of this folder with `await in_thread(…)`.
 
-The schema is a list of migrations from an empty file to the present version. A file's `user_version` counts those that
-were applied to it. A new version appends one; a released one never changes. Times are seconds since 1970, UTC. `owner`
-and `subject` say to whom a row belongs: `key:7` is an API key, `address:192.0.2.1` a client without one.
+The schema is a list of migrations from an empty file to the current version. A file's `user_version` is the number of
+migrations applied to it. A new version appends one; a released one never changes. Times are seconds since 1970, UTC.
+`owner` and `subject` identify the owner of a row: `key:7` is an API key, `address:192.0.2.1` a client without one.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from regard.errors import RegardError
 # ── schema ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-APPLICATION = 0x72676172  # "rgar", in the header of the file: it is ours
+APPLICATION = 0x72676172  # "rgar", in the header of the file, identifies our files
 
-MIGRATIONS = (Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"),)  # each leads to the next version
+MIGRATIONS = (Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"),)  # each migrates to the next version
 
 # ── the store ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 FILE = "regard.sqlite"
 BUSY_SECONDS = 10.0  # how long a transaction waits for those of other processes
-THREADS = 4  # of one process that may wait for the store at once
+THREADS = 4  # maximum threads of one process that wait for the store
 NETWORK_TYPES = ("nfs", "cifs", "smb", "9p", "ceph", "gluster", "lustre", "gpfs", "afs", "fuse.", "virtiofs", "vboxsf")
 
 P = ParamSpec("P")
@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 
 class StateError(RegardError):
-    """The store cannot be read or written: no right to, no room, busy, damaged, or of a newer version."""
+    """The store cannot be read or written: no permission, no space, busy, damaged, or of a newer version."""
 
 
 class Store(contextlib.AbstractContextManager["Store"]):
-    """The open store of a process. `now` is the clock of everything in it."""
+    """The open store of a process. `now` is the clock of all its parts."""
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
-        """Open the store in a folder, which is made where it is missing."""
+        """Open the store in a folder, which is created if it is missing."""
         self.folder = folder
         self.path = folder / FILE
         self.now = now
@@ -65,7 +65,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         self._closed = False
         with self._state_errors():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # SQLite gives its log the rights of the file: what is in it is for this user alone.
+            # SQLite gives its log the permissions of the file, which only this user can read.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             self._put_back(self._connect())
         self._migrate()
@@ -124,7 +124,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         try:
             connection.row_factory = sqlite3.Row
             set_journal(connection, "delete" if on_network(self.folder) else "wal")
-            connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last transactions
+            connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last transactions
             connection.execute("PRAGMA secure_delete = ON")  # deleted data cannot be read from the file
             connection.execute("PRAGMA trusted_schema = OFF")
         except BaseException:
@@ -133,7 +133,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         return connection
 
     def _migrate(self) -> None:
-        """Apply the migrations that the file does not have yet; of several processes one does it."""
+        """Apply the missing migrations to the file; if several processes try, one of them does it."""
         with self.writing() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -154,7 +154,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
 
     @contextlib.contextmanager
     def _state_errors(self) -> Iterator[None]:
-        """Raise SQLite's and the system's errors as a `StateError` of one line."""
+        """Convert SQLite's and the system's errors to a `StateError` of one line."""
         try:
             yield
         except OSError as problem:
@@ -176,8 +176,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
 
 
 def set_journal(connection: sqlite3.Connection, wanted: str) -> None:
-    """Change how a file keeps unfinished transactions. It is a property of the file, so that only the first process has
-    to. SQLite does not wait for others here, so this does."""
+    """Change the journal mode of a file, which is stored in the file, so that only the first process has to. SQLite
+    does not wait for other processes here, so this function does."""
     until = time.monotonic() + BUSY_SECONDS
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
         try:
@@ -192,9 +192,9 @@ _threads: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call a function that waits for the store in a thread. These threads are few and separate from all others, so that
-    a busy store delays nothing else, and a store that hangs fails calls after `BUSY_SECONDS`. A call that has begun is
-    finished even if its caller is cancelled."""
+    """Call a function that waits for the store in a thread. These threads are few and used for nothing else, so that a
+    busy store delays nothing else, and a store that hangs fails calls after `BUSY_SECONDS`. A call that has started is
+    completed even if its caller is cancelled."""
     try:
         threads = _threads.get()
     except LookupError:
@@ -211,7 +211,7 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 
 def on_network(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
-    """Whether a folder is on a file system that several machines may have mounted. Known on Linux only.
+    """Whether a folder is on a file system that several machines may mount. Supported only on Linux.
 
     >>> on_network(Path("/"), Path("/does/not/exist"))
     False
@@ -224,6 +224,6 @@ def on_network(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> boo
     for line in lines:
         before, _, after = line.partition(" - ")
         at = before.split(" ")[4].replace("\\040", " ")
-        if (place == at or place.startswith(at.rstrip("/") + "/")) and len(at) >= best:  # the last one covers others
+        if (place == at or place.startswith(at.rstrip("/") + "/")) and len(at) >= best:  # the last mount covers others
             best, found = len(at), after.split(" ")[0]
     return found.startswith(NETWORK_TYPES)

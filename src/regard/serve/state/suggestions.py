@@ -1,7 +1,7 @@
-"""Better translations that users suggest, stored for the operator of the server. They change no translation.
+"""Translations suggested by users, stored for the operator of the server. They do not change any translation.
 
-Their size and number are limited, and further ones are refused: a newer one never replaces an older one, so that no
-client can remove those of others. The same suggestion of the same owner is stored once.
+Their size and number are limited, and further ones are refused: a newer suggestion never replaces an older one, so that
+no client can remove those of others. The same suggestion of the same owner is stored once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from regard.errors import InputError
 from regard.serve.state.store import Store
 
-LONGEST = 5_000  # characters of either side
+LONGEST = 5_000  # maximum characters of either side
 MOST = 20_000
 MOST_OF_ONE = 2_000
 
@@ -50,7 +50,7 @@ class Suggestions:
             )
 
     def all(self) -> list[Suggestion]:
-        """The oldest first."""
+        """All suggestions, oldest first."""
         with self.store.reading() as connection:
             rows = connection.execute("SELECT source, target, text, better, created FROM suggestions ORDER BY id")
             return [Suggestion(*row) for row in rows]

@@ -1,8 +1,8 @@
 """The endpoints that explain a translation: words, alternatives, attention, cut and edited heads, the lattice and more.
 
-Each is a few fields and a function of `explain_*.py`, which runs in the thread of explanations. Those modules import
-torch, so they are imported at their first use: a server that only translates does without it. docs/http-api.md
-describes what they answer. /api/lessons answers with the lessons that the page shows.
+Each is a list of fields and a function of `explain_*.py`, which runs in the thread of explanations. Those modules
+import torch, so they are imported on first use: a server that only translates does not need it. docs/http-api.md
+describes the responses. /api/lessons returns the lessons that the page shows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from regard.serve.explain_service import ExplainedModel, SentenceQuery
 from regard.serve.http.fields import Field
 from regard.serve.translation_service import TranslationRequest
 
-MAX_CHARACTERS = 20_000  # of a text of which one sentence is explained
+MAX_CHARACTERS = 20_000  # maximum length of a text of which one sentence is explained
 TEXT = Field(
     "text", "text", "the text of which one sentence is explained", least=1, most=MAX_CHARACTERS,
     example="The cat sleeps.",
@@ -60,7 +60,7 @@ ROW = {
 
 
 async def model_of(call: Call) -> str:
-    """The name of the one model of a request, by name or by languages; without either, the server's default."""
+    """The name of the model of a request, chosen by name or by languages; by default the server's default model."""
     if call["model"] is None and call["target"] is None:
         return call.services.pool.default
     request = TranslationRequest([call["text"]], call["target"], call["source"], call["model"])
@@ -73,15 +73,15 @@ async def model_of(call: Call) -> str:
 
 
 def load_function(name: str) -> Callable[..., dict[str, Any]]:
-    """A function of a module beside this one, such as "explain_words.words_answer"."""
+    """Import a function from a module of this folder, such as "explain_words.words_answer"."""
     module, function = name.split(".")
     found: Callable[..., dict[str, Any]] = getattr(import_module(f"regard.serve.api.own.{module}"), function)
     return found
 
 
 def pair_endpoint(path: str, summary: str, function: str, *fields: Field) -> Endpoint:
-    """An endpoint about a sentence and its translation. `function` gets the pair, the model's name, and the values of
-    `fields` as keyword arguments."""
+    """An endpoint about a sentence and its translation. `function` is called with the pair, the model's name, and the
+    values of `fields` as keyword arguments."""
 
     async def handler(call: Call) -> Any:
         model, limit = await model_of(call), call.services.config.explained
@@ -97,8 +97,8 @@ def pair_endpoint(path: str, summary: str, function: str, *fields: Field) -> End
 
 
 def sentence_endpoint(path: str, summary: str, function: str, *fields: Field) -> Endpoint:
-    """An endpoint about a sentence alone. `function` gets the translator, the sentence, the model's name, the limit of
-    its tokens, and the values of `fields` as keyword arguments."""
+    """An endpoint about a sentence alone. `function` is called with the translator, the sentence, the model's name, the
+    maximum number of tokens, and the values of `fields` as keyword arguments."""
 
     async def handler(call: Call) -> Any:
         model, limit = await model_of(call), call.services.config.explained

@@ -1,4 +1,4 @@
-"""/api/attention, /api/cut, /api/steer and /api/step as data: attention maps, heads cut, weights edited, one step."""
+"""/api/attention, /api/cut, /api/steer and /api/step: attention maps, ablated heads, edited weights, one step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from regard.serve.api.own.explain_sentence import (
 from regard.serve.errors import FieldError, ServeError
 from regard.text.words import subword_shares, word_spans
 
-MOST_CELLS = 1_500_000  # numbers of an answer
+MOST_CELLS = 1_500_000  # maximum numbers in a response
 DECIMALS = 4  # of an attention weight
 
 
@@ -107,7 +107,7 @@ def _sides(pair: SentencePair, kind: Kind, words: bool) -> tuple[tuple[PlacedWor
 
 
 def _ends(chosen: Grid, rows: Sequence[PlacedWord], words: bool) -> list[dict[str, Any]]:
-    """Rows of a map that are no text."""
+    """The rows of a map that are special tokens."""
     return [] if words else [{"text": label, "span": None} for label in chosen.rows[len(rows) :]]
 
 
@@ -125,11 +125,11 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
     }
 
 
-# ── heads cut ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── ablated heads ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablation | None = None) -> dict[str, Any]:
-    """The translation with the output of some heads replaced. `heads` are [["cross", 1, 2], …], counted from 1."""
+    """The translation with some heads ablated. `heads` are [["cross", 1, 2], …], counted from 1."""
     own, removed = pair.bundle.model, read_heads(heads)
     before, old = pair_log_probs(pair, own), own_translation(pair.source)
     with ablated(own, removed, how):
@@ -143,13 +143,13 @@ def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablati
 
 
 def default_cut(model: Model) -> Ablation:
-    """The default of `cut`: heads of multi-head attention are removed, others attend to all positions alike."""
+    """The default of `cut`: heads of multi-head attention are removed, others attend to all positions equally."""
     heads = any(isinstance(part, MultiHeadPart) for part in model.attention_parts().values())
     return "zero" if heads else "uniform"
 
 
 def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: str, name: str) -> dict[str, Any]:
-    """The effect of a change of the model: on the probability of the pair's translation, and on the search."""
+    """The effect of a changed model on the probability of the pair's translation, and on the search."""
     lost = before - after
     return {
         "log_prob": json_numbers(before.sum()),
@@ -165,7 +165,7 @@ def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: st
 
 
 def read_heads(given: Sequence[Any]) -> list[Head]:
-    """[["cross", 1, 2], …], counted from 1."""
+    """Parse heads given as [["cross", 1, 2], …], counted from 1."""
     found = []
     _check_count("heads", given, MAX_HEADS)
     for one in given:
@@ -181,11 +181,11 @@ def _check_count(name: str, given: Sequence[Any], most: int) -> None:
         raise FieldError(name, f"{name} must be a list of 1 to {most:,}, but there are {len(given):,}")
 
 
-# ── attention edited ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── edited attention ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class EditedRow(NamedTuple):
-    """Weights over the source words, or pieces, of one target word, or piece; `hidden` is the weight of EOS."""
+    """The weights of one target word (or piece) over the source words (or pieces); `hidden` is the weight of EOS."""
 
     position: int
     weights: list[float]
@@ -219,7 +219,7 @@ def steer_answer(
     units: Units = "words",
     reading: str | None = None,
 ) -> dict[str, Any]:
-    """The translation with given attention weights. Layers and heads are counted from 1; none: all of them."""
+    """The translation with given attention weights. Layers and heads count from 1; by default all of them."""
     if len(heads) > MAX_HEADS or not all(type(head) is int and 1 <= head <= 1000 for head in heads):
         raise FieldError("heads", f"heads must be at most {MAX_HEADS:,} whole numbers from 1 on")
     edited_rows, heads = read_rows(rows), sorted(set(heads))
@@ -263,7 +263,7 @@ def _normalized(row: EditedRow) -> dict[str, Any]:
 def _edits(
     pair: SentencePair, rows: Sequence[EditedRow], places: Sequence[tuple[int, int]], units: Units, meaning: RowMeaning
 ) -> dict[Place, Floats]:
-    """The rows as weights over source tokens, at decoder positions."""
+    """Convert the rows to weights over source tokens, at decoder positions."""
     shift, tags = int(meaning == "having-read"), len(pair.bundle.tokenizer.mark_ids)
     words = units == "words"
     spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.source.model_text)]
@@ -290,8 +290,8 @@ def _edits(
 def step_answer(
     pair: SentencePair, model: str, kind: Kind, layer: int, head: int, position: int, numbers: int
 ) -> dict[str, Any]:
-    """One query of one head, from its vectors to its weights: of each vector the first `numbers` entries. Layer and
-    head are counted from 1, positions from 0."""
+    """One query of one head, from its vectors to its weights, with the first `numbers` entries of each vector. Layer
+    and head count from 1, positions from 0."""
     query = Query(kind, layer - 1, head - 1, position)
     maps: Sequence[Floats] = getattr(explain_pair(pair).trace, query.kind)
     if not maps:

@@ -1,7 +1,7 @@
-"""What every explanation of a sentence contains: both sides in words, and the view of attention.
+"""The shared parts of every explanation of a sentence: both sides in words, and the view of attention.
 
-The functions of `explain_*.py` return what an endpoint answers, from a model and a sentence. Layers and heads are
-counted from 1 in it, as in every caption; whatever indexes a list of the answer is counted from 0.
+The functions of `explain_*.py` return the response of an endpoint, from a model and a sentence. Layers and heads in it
+count from 1, as in every caption; indices into a list of the response count from 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from regard.text.slots import fill
 
 DECIMALS = 6
 Units = Literal["words", "pieces"]
-MAX_HEADS, MAX_ROWS = 1000, 400  # of a request
+MAX_HEADS, MAX_ROWS = 1000, 400  # maxima of a request
 READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "having-read"}
 
 
@@ -50,7 +50,7 @@ def placed(words: Iterable[PlacedWord]) -> list[dict[str, Any]]:
 
 
 def view_data(bundle: Bundle) -> dict[str, Any] | None:
-    """Which cross-attention is read as the alignment, and its error rates in percent; None without attention."""
+    """The cross-attention that is used as the alignment, and its error rates in percent; None without attention."""
     if cross_layers(bundle.model) == 0:
         return None
     from regard.explain.views import stored_view  # imports torch, which a server that only translates does not need
@@ -60,7 +60,7 @@ def view_data(bundle: Bundle) -> dict[str, Any] | None:
 
 
 def card_view(bundle: Bundle) -> dict[str, Any] | None:
-    """The view of a model whose weights are not loaded, from its card; None where the card names none."""
+    """The view of a model whose weights are not loaded, from its card; None if the card names none."""
     stored = bundle.known_card.attention_view
     if stored is None:
         return None
@@ -75,7 +75,7 @@ def view_numbers(view: View) -> dict[str, Any]:
 
 
 def stored_rates(bundle: Bundle) -> dict[str, float] | None:
-    """The alignment error rates of the card's view, in percent, by the text that they were measured on."""
+    """The alignment error rates of the card's view, in percent, by the text on which they were measured."""
     stored = bundle.known_card.attention_view
     if stored is None:
         return None
@@ -84,6 +84,6 @@ def stored_rates(bundle: Bundle) -> dict[str, float] | None:
 
 
 def json_numbers(values: Any, decimals: int = DECIMALS) -> Any:
-    """An array as lists that JSON can hold, NaN as null; fast where all numbers are finite."""
+    """Convert an array to lists for JSON, NaN as null; fast if all numbers are finite."""
     array = np.round(np.asarray(values, dtype=np.float64), decimals)
     return (array + 0.0).tolist() if np.isfinite(array).all() else rounded(array.tolist(), decimals)

@@ -1,4 +1,4 @@
-"""/api/words, alternatives, choice, lens, evidence and lattice as data: a translation word by word, and its search."""
+"""/api/words, alternatives, choice, lens, evidence and lattice: a translation word by word, and its search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from regard.serve.errors import FieldError
 from regard.serve.explain_service import SentenceQuery, find_sentence
 from regard.translator import Translator
 
-MAX_LETTERS = 100  # of a word of a minimal pair
+MAX_LETTERS = 100  # maximum length of a word of a minimal pair
 SHARE_CAPTION = (
     "the change of log p when the source, or the words before, are blanked, divided fairly between the two "
     "(Shapley); one model, one sentence"
@@ -141,7 +141,7 @@ def alternatives_answer(
 
 
 def choice_answer(pair: SentencePair, model: str, words: Sequence[str]) -> dict[str, Any]:
-    """The probabilities of several words at the place of one of them, for minimal pairs."""
+    """The probabilities of several words at the position of one of them, for minimal pairs."""
     if any(len(word) > MAX_LETTERS for word in words):
         raise FieldError("words", f"a word has more than {MAX_LETTERS} letters", status=413)
     found = word_choice(pair, words)
@@ -179,14 +179,14 @@ def _reading_data(pair: SentencePair, one: LensReading) -> dict[str, Any]:
     best = zip(labels, one.probabilities, strict=True)
     return {
         "top": [{"token": token, "probability": json_numbers(p)} for token, p in best],
-        "probability": json_numbers(one.said),
+        "probability": json_numbers(one.probability),
         "rank": one.rank,
     }
 
 
 # ── the search, and its evidence ──────────────────────────────────────────────────────────────────────────────────────
 
-MAX_EVIDENCE = 15_000  # source words times tokens: what is computed grows with it
+MAX_EVIDENCE = 15_000  # maximum of source words times tokens, which determines the amount of computation
 EVIDENCE_CAPTION = {
     "mean": "Δ log p when the embeddings of a source word are replaced by the mean embedding; positions stay",
     "removed": "Δ log p when a source word is taken out; the words after it move",
@@ -202,7 +202,7 @@ def lattice_answer(
     guard: bool = True,
     resume: int | None = None,
 ) -> dict[str, Any]:
-    """The lattice of the search; with the node `resume`, also the best translation that continues from there."""
+    """The lattice of the search; with the node `resume`, also the best translation that continues from it."""
     one = find_sentence(translator, query, limit, length_penalty, guard)
     found = lattice_of(one)
     resumed = None

@@ -1,4 +1,4 @@
-"""Endpoints that explain no translation: language detection, tokens, scores, BLEU with its working, positions."""
+"""Endpoints that do not explain a translation: language detection, tokens, scores, steps of BLEU, positions."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:  # imports torch
 MOST_LANGUAGES = 5
 MOST_WIDTH, MOST_LENGTH = 256, 128
 MOST_REFERENCES, MOST_IN_BLEU = 10, 2000  # characters of one sentence
-TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no further file
+TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # tokenizers that need no further files
 
 # ── languages ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def detected(text: str) -> list[dict[str, Any]]:
-    """The languages that a text may be in, best first, with their probability among all that are known."""
+    """The possible languages of a text, most probable first, with their probabilities among all known languages."""
     shares = list(language_probabilities(text, LANGUAGE_NAMES).items())
     return [
         {"language": code, "name": language_name(code), "confidence": json_numbers(share)}

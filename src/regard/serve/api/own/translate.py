@@ -43,7 +43,7 @@ def options_of(call: Call) -> TranslateOptions:
 
 
 def read_terms(lines: str) -> Glossary:
-    """A glossary from lines of two columns."""
+    """Parse a glossary from lines of two columns."""
     terms = [line.split("\t") for line in lines.splitlines() if line.strip()]
     for number, term in enumerate(terms, start=1):
         if len(term) != 2 or not all(one.strip() for one in term):
@@ -88,7 +88,7 @@ async def stream(call: Call) -> StreamingResponse:
 
 
 async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
-    """Server-sent events: `sentence` for each sentence when done, then `done` with the translation, or `error`."""
+    """Server-sent events: `sentence` for each finished sentence, then `done` with the translation, or `error`."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     jobs: list[TranslationJob] = []
 
@@ -115,7 +115,7 @@ async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
         yield event("error", OWN.error_body(problem))
     except Exception:
         log.exception("fault in a stream")
-        yield event("error", OWN.error_body(ServeError(500, "a fault of the server")))
+        yield event("error", OWN.error_body(ServeError(500, "internal server error")))
     finally:
         work.cancel()
 
@@ -128,7 +128,7 @@ def event(name: str, data: Any) -> str:
 
 
 def layers_of(table: Mapping[str, Any]) -> dict[str, int] | None:
-    """The numbers of encoder and decoder layers; None where an architecture does not have both."""
+    """The numbers of encoder and decoder layers; None if an architecture does not have both."""
     found = {side: table.get(f"{side}_layers") for side in ("encoder", "decoder")}
     return {side: int(count) for side, count in found.items() if count is not None} if all(found.values()) else None
 
