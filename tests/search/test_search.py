@@ -15,7 +15,8 @@ from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.batch_rows import length_limit
-from regard.search.engine import SearchRequest, length_penalty
+from regard.search.constraints import NoRepeat
+from regard.search.engine import SearchRequest, StopSignal, length_penalty
 from regard.search.options import Sampling, SearchOptions
 from regard.search.search import Capacity, beam_search, greedy, requests_of, search
 from regard.search.search_trace import SearchTrace
@@ -247,3 +248,37 @@ def test_a_model_without_probabilities_is_refused() -> None:
     for options in (SearchOptions(1, 0.6), SearchOptions(3, 0.6), SearchOptions(1, 0.6, nbest=4, sampling=Sampling())):
         with pytest.raises(BundleError, match="NaN instead of probabilities"):
             search(model, [SearchRequest((3,), prefix=(4,))], options)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(
+        [SearchOptions(1, 0.6), SearchOptions(3, 0.6, nbest=2), SearchOptions(1, 0.6, sampling=Sampling())]
+    ),
+    st.booleans(),
+    st.lists(st.none() | st.integers(0, 12), min_size=2, max_size=7),
+    st.integers(1, 4),
+)
+def test_a_stopped_request_has_no_result_and_changes_no_other(
+    seed: int, options: SearchOptions, bound: bool, checks: list[int | None], together: int
+) -> None:
+    """Each request is cancelled at its n-th check, or never."""
+    model, rule = Chain(seed), NoRepeat(2, 1) if bound else None
+    plain = [SearchRequest((3 + i % 3,) * (1 + i % 4), rule) for i in range(len(checks))]
+    stops = [
+        None if n is None else StopSignal(is_cancelled=iter([*[False] * n, *[True] * 99]).__next__) for n in checks
+    ]
+    requests = [one if stop is None else one._replace(stops=(stop,)) for one, stop in zip(plain, stops, strict=True)]
+    alone = search(model, plain, options)
+    found = search(model, requests, options, capacity=Capacity(10**6, together))
+    for i, stop in enumerate(stops):
+        assert found[i] == ([] if stop is not None and stop.abandoned else alone[i])
+    assert all(stop.abandoned for stop, n in zip(stops, checks, strict=True) if n == 0)
+
+
+def test_a_shared_request_goes_on_while_one_of_its_owners_waits() -> None:
+    model, options = Chain(3), SearchOptions(2, 0.6)
+    gone, waiting = StopSignal(is_cancelled=lambda: True), StopSignal()
+    (found,) = search(model, [SearchRequest((3, 4), stops=(gone, waiting))], options)
+    assert found == search(model, [SearchRequest((3, 4))], options)[0]

@@ -176,3 +176,57 @@ def test_a_fault_in_putting_a_text_together_does_not_end_the_thread(
             with pytest.raises(ZeroDivisionError):
                 asyncio.run(ask(batcher, translator, SHORT[0]))
     assert asyncio.run(ask(batcher, translator, SHORT[0])) == "Le chat est noir."
+
+
+def test_units_that_exceed_the_slice_are_finished_in_the_slow_lane(
+    batcher: Batcher, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With slices of no length every search is abandoned in its batch; all results come from the slow lane."""
+    monkeypatch.setattr("regard.serve.batcher.SLICE_SECONDS", 0.0)
+    names: list[str] = []
+    results = Pipeline.results
+
+    def record(self: Pipeline, units: Any, progress: Any = None) -> Any:
+        names.append(threading.current_thread().name)
+        return results(self, units, progress)
+
+    monkeypatch.setattr(Pipeline, "results", record)
+
+    async def all_at_once() -> list[str]:
+        return await asyncio.gather(*(ask(batcher, translator, text) for text in SHORT))
+
+    assert asyncio.run(all_at_once()) == [one.text for one in translator.translate(SHORT, beam=1)]
+    assert names.count("test-slow") >= len(SHORT)
+
+
+def test_a_search_ends_with_its_request_and_closing_does_not_wait_for_it(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search that would go on forever unless it is stopped: a short request passes it, and the threads end."""
+    monkeypatch.setattr("regard.serve.batcher.SLICE_SECONDS", 0.2)
+    results = Pipeline.results
+    ended = threading.Event()
+
+    def endless(self: Pipeline, units: Any, progress: Any = None) -> Any:
+        if any("dog" in unit.prepared.source for unit in units):
+            while not all(unit.stop.check() for unit in units):
+                time.sleep(0.01)
+            ended.set()
+        return results(self, units, progress)
+
+    monkeypatch.setattr(Pipeline, "results", endless)
+    batcher = Batcher("test", 1, 100_000)
+
+    async def both() -> str:
+        hostile = asyncio.create_task(ask(batcher, translator, "I see the dog."))
+        await asyncio.sleep(0.05)
+        answer = await ask(batcher, translator, SHORT[0])
+        assert not hostile.done()
+        ended.clear()
+        hostile.cancel()
+        return answer
+
+    assert asyncio.run(both()) == "Le chat est noir."
+    assert ended.wait(SOON)
+    batcher.close()
+    assert not any(thread.is_alive() for thread in batcher._threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -44,10 +45,11 @@ class Caller:
         self.answers.append(answer)
 
 
-def queued_request(*parts: tuple[str, Sequence[int]]) -> QueuedRequest:
+def queued_request(*parts: tuple[str, Sequence[int]], client: str = "one") -> QueuedRequest:
     job: Any = FakeJob(*parts)
     caller: Any = Caller()
-    return QueuedRequest(job, sum(sum(lengths) for _, lengths in parts), loop=caller, done=caller)
+    characters = sum(sum(lengths) for _, lengths in parts)
+    return QueuedRequest(job, characters, math.inf, loop=caller, done=caller, client=client)
 
 
 def answers(request: QueuedRequest) -> list[Any]:
@@ -76,7 +78,8 @@ def test_the_end_is_seen_with_the_last_unit() -> None:
     request = queued_request(("same", [10, 10]))
     portion = request.take(2, 1000)
     assert portion is not None
-    request.add(portion.number, portion.units, ["a", "b"])  # type: ignore[list-item]
+    portion.results = ["a", "b"]  # type: ignore[list-item]
+    request.add(portion)
     request.finish_if_done()
     assert answers(request) == [["a", "b"]]
 
@@ -87,7 +90,8 @@ def test_portions_done_in_any_order_make_one_answer_in_order() -> None:
     for portion in reversed(portions):
         request.finish_if_done()
         assert not answers(request)
-        request.add(portion.number, portion.units, [portion.number])  # type: ignore[list-item]
+        portion.results = [portion.number]  # type: ignore[list-item]
+        request.add(portion)
     request.finish_if_done()
     request.finish_if_done()
     assert answers(request) == [[0, 1, 2, 3]]
@@ -122,3 +126,29 @@ def test_who_is_put_back_keeps_the_turn_and_who_left_has_none() -> None:
     queue.discard(some[3])
     queue.discard(some[3])
     assert [one for one, _ in queue.pop_compatible(64, 4000, 100)] == [some[1], some[2], some[4], some[0]]
+
+
+def test_turns_alternate_between_clients_however_many_requests_one_has() -> None:
+    queue = RequestQueue()
+    many = [queued_request((f"key {i}", [10]), client="many") for i in range(6)]
+    for request in many:
+        queue.append(request)
+    few = [queued_request(("few", [10]), client="few"), queued_request(("few 2", [10]), client="few")]
+    for request in few:
+        queue.append(request)
+    order = [queue.pop_compatible(1, 4000, 100)[0][0] for _ in range(8)]
+    assert order == [many[0], few[0], many[1], few[1], *many[2:]]
+
+
+def test_a_client_that_comes_later_does_not_catch_up_on_past_turns() -> None:
+    queue = RequestQueue()
+    first = [queued_request((f"key {i}", [10]), client="first") for i in range(6)]
+    for request in first:
+        queue.append(request)
+    for _ in range(3):
+        queue.pop_compatible(1, 4000, 100)
+    late = [queued_request((f"late {i}", [10]), client="late") for i in range(2)]
+    for request in late:
+        queue.append(request)
+    order = [queue.pop_compatible(1, 4000, 100)[0][0] for _ in range(5)]
+    assert order == [first[3], late[0], first[4], late[1], first[5]]

@@ -130,6 +130,7 @@ class ConstraintRepair:
         pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
         begun, at_once = self._beginnings(pending), max(1, options.beam // MAX_REPAIR_BEAM)
         for _ in range(ROUNDS):
+            pending = {i: draft for i, draft in pending.items() if not draft.request.is_stopped}
             asked = {i: begun[i][:at_once] for i in pending}
             resumed = self._resumed(pending, asked, options) if pending else {}
             nearer: dict[int, ViolatingDraft] = {}

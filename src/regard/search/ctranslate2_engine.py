@@ -102,7 +102,7 @@ class CTranslate2Engine:
     ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in requests]
         broken: dict[int, Hypothesis] = {}  # the best, if none meets the constraint or only a far less probable one
-        own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
+        own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request, options.beam)]
         never: list[int] = []  # those with tokens that must be suppressed
         for suppressed, some in ((False, own), (True, never)):
             for i, ended in self._searched(requests, some, options, suppressed):
@@ -122,7 +122,7 @@ class CTranslate2Engine:
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
         if progress is not None and (done := sum(bool(found[i]) for i in broken)):
             progress(done)
-        left = [i for i, hypotheses in enumerate(found) if not hypotheses]
+        left = [i for i, request in enumerate(requests) if not found[i] and request.may_fall_back]
         if left:
             again = self.native.search([requests[i] for i in left], options, progress)
             for i, hypotheses in zip(left, again, strict=True):
@@ -185,8 +185,11 @@ class CTranslate2Engine:
         )
         return found
 
-    def _fits(self, request: SearchRequest) -> bool:
-        """Whether a request fits the model's positions and has no prefix, which its scores would not include."""
+    def _fits(self, request: SearchRequest, beam: int) -> bool:
+        """Whether a request fits the model's positions and has no prefix, which its scores would not include. A call of
+        CTranslate2 cannot be interrupted, so a request that can be stopped must be small enough for a short one."""
+        if request.stops and (request.is_stopped or len(request.ids) * beam > MAX_BATCH_TOKENS * FULL_BATCH):
+            return False
         return not request.prefix and max_target_length(request.ids) + 1 < self.model.made.positions
 
     def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
@@ -260,7 +263,7 @@ class CTranslate2Engine:
         """Returns the hypotheses found by resuming from where these violated their constraints."""
         if not broken or not self._aligns or options.min_length:
             return {}
-        some = [i for i in broken if translatable_rules(requests[i]) is not None]
+        some = [i for i in broken if translatable_rules(requests[i]) is not None and not requests[i].is_stopped]
         maps = {i: broken[i].attention for i in some}
         lacking = [i for i in some if maps[i] is None]
         if lacking:

@@ -5,12 +5,14 @@
     log_probs   the log-probabilities of the tokens of given translations
 
 `native_engine.py` implements it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
-a request does not depend on the other requests.
+a request does not depend on the other requests. A request may have a `StopSignal`: its search is abandoned between two
+steps, without an effect on the others.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -27,19 +29,47 @@ Weights = NDArray[np.float64]  # (T + 1, S + 1): the attention of each target to
 Progress = Callable[[int], None]  # called with the number of newly finished requests
 
 
+@dataclass(eq=False)
+class StopSignal:
+    """Tells a search when to abandon a request: at a deadline of `time.monotonic`, or when `is_cancelled` returns True.
+    Without `fallback`, an engine that would have to leave the request to a slower one abandons it instead."""
+
+    deadline: float = math.inf
+    is_cancelled: Callable[[], bool] = lambda: False
+    fallback: bool = True
+    abandoned: bool = False  # set by the search; the request then has no hypotheses
+
+    def check(self) -> bool:
+        """Returns whether to abandon the request, and records it."""
+        self.abandoned = self.abandoned or time.monotonic() >= self.deadline or self.is_cancelled()
+        return self.abandoned
+
+
 class SearchRequest(NamedTuple):
     """One sentence to translate."""
 
     ids: Ids  # source ids, beginning with the tag's if there is one
     constraint: Constraint | None = None
     prefix: Ids = ()  # forced first tokens of the translation
+    stops: tuple[StopSignal, ...] = ()  # the request is abandoned when all of them say so; never without any
+
+    @property
+    def is_stopped(self) -> bool:
+        return bool(self.stops) and all(stop.check() for stop in self.stops)
+
+    @property
+    def may_fall_back(self) -> bool:
+        """Whether a slower engine may take over; a request whose stop signals exclude it is abandoned."""
+        for stop in self.stops:
+            stop.abandoned |= not stop.fallback
+        return not self.is_stopped
 
 
 class Engine(Protocol):
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
-        """Returns the n-best list of each request, in the order of the requests."""
+        """Returns the n-best list of each request, in the order of the requests; empty for a stopped request."""
         ...
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:

@@ -135,15 +135,18 @@ class SearchLoop:
                 continue
             finished.read_if_many()  # while the GPU runs the launched steps
             done = active.search.done.tolist()
+            stopped = [not end and item.request.is_stopped for end, item in zip(done, active.items, strict=True)]
             waste += every * sum(done) / len(done)
-            if due or waste >= MAX_WASTE or all(done):
-                active, waste = self._remove_finished(active, done, finished), 0.0
+            if due or waste >= MAX_WASTE or all(done) or any(stopped):
+                active, waste = self._remove_finished(active, done, stopped, finished), 0.0
                 active = self._refill(active, waiting, steps)
         finished.read()
 
     def _refill(self, active: ActiveBatch | None, waiting: deque[SearchItem], steps: int) -> ActiveBatch | None:
         """Adds waiting sentences where there are places. If new memory would have places for twice as many sentences,
         since all the longer ones are done, they wait until the active ones have left."""
+        while waiting and waiting[0].request.is_stopped:
+            waiting.popleft()
         if not waiting:
             return active
         here = [] if active is None else active.items
@@ -165,12 +168,15 @@ class SearchLoop:
         entering = ActiveBatch(new, [steps + item.limit for item in new], state, self.begin(new), most)
         return entering if active is None else active.join(entering)
 
-    def _remove_finished(self, active: ActiveBatch, done: list[bool], finished: FinishedItems) -> ActiveBatch | None:
-        """Removes finished sentences; returns None if no sentence remains."""
+    def _remove_finished(
+        self, active: ActiveBatch, done: list[bool], stopped: list[bool], finished: FinishedItems
+    ) -> ActiveBatch | None:
+        """Removes finished sentences, and stopped ones without a result; returns None if no sentence remains."""
         leaving = [place for place, is_done in enumerate(done) if is_done]
-        staying = [place for place, is_done in enumerate(done) if not is_done]
-        search = active.search.keep(to_device(torch.tensor(leaving, dtype=torch.long), active.search.done.device))
-        finished.add([active.items[place] for place in leaving], search)
+        staying = [place for place in range(len(done)) if not (done[place] or stopped[place])]
+        if leaving:
+            search = active.search.keep(to_device(torch.tensor(leaving, dtype=torch.long), active.search.done.device))
+            finished.add([active.items[place] for place in leaving], search)
         return active.keep(staying) if staying else None
 
 

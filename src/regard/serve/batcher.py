@@ -1,10 +1,17 @@
 """Batches the sentences of all waiting requests of one model and translates them.
 
     request ─ job ─▶ queue ─ a few units of each request ─▶ one batch ─▶ pipeline ─▶ results ─▶ request
+                                                                            └─ units that take long ─▶ slow lane ─┘
 
 A batch takes an equal share of every request whose turn it is, so that a short request is done after a batch or two
-however long the others are. Units are made when a batch takes them, so a waiting long text costs nothing. Search
-threads run beside the event loop: while one is in the engine, another makes the units of the next batch.
+however long the others are; turns are fair to clients. Units are made when a batch takes them, so a waiting long text
+costs nothing. Search threads run beside the event loop: while one is in the engine, another makes the units of the
+next batch.
+
+Every search can be stopped: between two steps it checks whether its request is over. A batch also has a time slice.
+Units that are not done within it, or that need the native engine beside a fast one (required terms that the free
+search does not produce), continue in the slow lane, one thread with few units at a time, so that other requests never
+wait for them.
 
 A request is accepted if it can be finished before its deadline at the speed of the last batches; others are refused
 at once.
@@ -13,9 +20,10 @@ at once.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -31,6 +39,10 @@ MAX_UNITS = 64  # per batch
 MIN_CHARACTERS, MAX_CHARACTERS = 1000, 4000
 SENTENCE = 100  # characters, approximately, that a batch takes from a request before it turns to the next one
 SMOOTHING = 0.2  # weight of the last batch in the speed, which is an exponential moving average
+SLICE_SECONDS = 2.0  # of a batch, or longer where the speed of the last batches makes that likely
+SLICE_MARGIN = 4  # slice in units of the expected time
+SLOW_UNITS = 2  # of a batch in the slow lane
+CLOSE_SECONDS = 5.0  # for a running search to notice that its request is over
 
 
 class BatchDone(NamedTuple):
@@ -46,10 +58,19 @@ class Batcher:
     """Threads that translate the queued requests of one model, in batches."""
 
     def __init__(
-        self, name: str, threads: int, most_characters: int, observe: Callable[[BatchDone], None] | None = None
+        self,
+        name: str,
+        threads: int,
+        most_characters: int,
+        observe: Callable[[BatchDone], None] | None = None,
+        slow_lane: threading.Lock | None = None,
     ) -> None:
-        self._queue = RequestQueue()
-        self._changed = threading.Condition()
+        """`slow_lane`: shared by batchers of which only one at a time works in its slow lane."""
+        self._queue, self._slow = RequestQueue(), list[tuple[Portion, Pipeline]]()
+        self._slow_lane = slow_lane or threading.Lock()
+        self._served: dict[Hashable, int] = {}  # by client: when its last turn in the slow lane was, in turns
+        lock = threading.Lock()
+        self._changed, self._slow_changed = threading.Condition(lock), threading.Condition(lock)
         self._requests = self._characters = 0  # waiting or being translated
         self._most_characters = most_characters
         self._searching = 0  # number of threads
@@ -58,6 +79,7 @@ class Batcher:
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(threads)
         ]
+        self._threads.append(threading.Thread(target=self._work_slowly, name=f"{name}-slow", daemon=True))
         for thread in self._threads:
             thread.start()
 
@@ -68,11 +90,12 @@ class Batcher:
         deadline: float,
         added: Callable[[], None] | None = None,
         accepted: bool = False,
+        client: Hashable = None,
     ) -> list[Translation]:
         """Return the translations of a job before a deadline of `time.monotonic`. If the caller is cancelled, its
-        remaining units are not translated. `accepted`: the request was accepted with an earlier job."""
+        searches are stopped. `accepted`: the request was accepted with an earlier job."""
         loop = asyncio.get_running_loop()
-        request = QueuedRequest(job, characters, loop, loop.create_future(), added)
+        request = QueuedRequest(job, characters, deadline, loop, loop.create_future(), added, client)
         self._enter(request, deadline, accepted)
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
@@ -83,12 +106,14 @@ class Batcher:
             self._leave(request)
 
     def close(self) -> None:
-        """Stop the threads after all queued requests are done."""
+        """Stop the threads after all queued requests are done, or soon after they are over."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+            self._slow_changed.notify()
+        until = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _enter(self, request: QueuedRequest, deadline: float, accepted: bool) -> None:
         with self._changed:
@@ -120,6 +145,8 @@ class Batcher:
             self._requests -= 1
             self._characters -= request.characters
             self._queue.discard(request)
+            self._slow = [(portion, pipeline) for portion, pipeline in self._slow if portion.request is not request]
+            self._slow_changed.notify()
 
     # ── in the threads ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -155,7 +182,7 @@ class Batcher:
                 if self._closed:
                     return [], 0.0
                 self._changed.wait()
-            room = min(max(self._characters / (len(self._threads) + 1), MIN_CHARACTERS), MAX_CHARACTERS)
+            room = min(max(self._characters / len(self._threads), MIN_CHARACTERS), MAX_CHARACTERS)
             return self._queue.pop_compatible(MAX_UNITS, room, SENTENCE), room
 
     def _put_back(self, turns: Sequence[tuple[QueuedRequest, int]], batch: Sequence[Portion]) -> None:
@@ -173,10 +200,11 @@ class Batcher:
 
     def _translate(self, batch: Sequence[Portion], pipeline: Pipeline) -> None:
         began = time.monotonic()
-        units = [unit for portion in batch for unit in portion.units]
         with self._changed:
             self._searching += 1
             searching = self._searching
+        until = began + self._slice(batch, searching)
+        units = [unit for portion in batch for unit in portion.stoppable(until, fallback=False)]
         try:
             results = iter(pipeline.results(units))
         except Exception as problem:
@@ -191,12 +219,59 @@ class Batcher:
             for portion in batch:
                 self._translate([portion], pipeline)
             return
-        for request, number, own, _ in batch:
-            try:
-                request.add(number, own, list(islice(results, len(own))))
-            except Exception as problem:
-                request.fail(problem)
+        outcomes = zip(units, results, strict=True)
+        for portion in batch:
+            some = islice(outcomes, len(portion.units))
+            portion.results = [None if unit.stop and unit.stop.abandoned else result for unit, result in some]
+            self._finish(portion, pipeline)
         self._measure(batch, time.monotonic() - began, searching, began)
+
+    def _slice(self, batch: Sequence[Portion], searching: int) -> float:
+        """The seconds that a batch may take."""
+        expected = 0.0 if self._speed is None else searching * sum(one.characters for one in batch) / self._speed
+        return max(SLICE_SECONDS, SLICE_MARGIN * expected)
+
+    def _finish(self, portion: Portion, pipeline: Pipeline) -> None:
+        """Give a portion's results to its request, or append it to the slow lane if some are missing."""
+        request = portion.request
+        if portion.missing:
+            with self._changed:
+                if not request.finished:
+                    self._slow.append((portion, pipeline))
+                    self._slow_changed.notify()
+            return
+        try:
+            request.add(portion)
+            request.finish_if_done()
+        except Exception as problem:
+            request.fail(problem)
+
+    def _work_slowly(self) -> None:
+        while self._work_on_slow_portion():
+            pass
+
+    def _work_on_slow_portion(self) -> bool:
+        """Translate some units of a portion of the slow lane: of the client whose last turn is longest ago. False when
+        the batcher is closed and no request is left."""
+        with self._slow_changed:
+            while not self._slow:
+                if self._closed and not self._requests:
+                    return False
+                self._slow_changed.wait()
+            turns = [self._served.get(portion.request.client, 0) for portion, _ in self._slow]
+            portion, pipeline = self._slow.pop(turns.index(min(turns)))
+            self._served = {} if not self._slow else self._served | {portion.request.client: max(turns) + 1}
+        chosen = portion.missing[:SLOW_UNITS]
+        units = portion.stoppable(math.inf, fallback=True, chosen=chosen)
+        try:
+            with self._slow_lane:
+                results = pipeline.results(units)
+            for i, unit, result in zip(chosen, units, results, strict=True):
+                portion.results[i] = None if unit.stop and unit.stop.abandoned else result
+            self._finish(portion, pipeline)
+        except Exception as problem:
+            portion.request.fail(problem)
+        return True
 
     def _measure(self, batch: Sequence[Portion], seconds: float, searching: int, began: float) -> None:
         characters = sum(portion.characters for portion in batch)

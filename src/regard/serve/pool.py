@@ -12,6 +12,7 @@ import ctypes
 import gc
 import logging
 import os
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -105,7 +106,7 @@ class ModelPool:
 
     def __init__(self, config: ServeConfig, observe: Callable[[str, BatchDone], None] | None = None) -> None:
         """Read cards and vocabularies; weights are loaded later. `observe` is called with each batch of a model."""
-        self._config, self._observe = config, observe
+        self._config, self._observe, self._slow_lane = config, observe, threading.Lock()
         self.models: dict[str, ServedModel] = {}
         for name, folder in named_models(config.models):
             self.models[name] = ServedModel(name, folder, Bundle.read(folder))
@@ -188,7 +189,7 @@ class ModelPool:
         threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         release_memory()  # used by the conversion of the weights
-        batcher = Batcher(model.name, threads, self._config.waiting, observe)
+        batcher = Batcher(model.name, threads, self._config.waiting, observe, self._slow_lane)
         return ModelWithBatcher(translator, batcher)
 
     async def preload(self) -> None:

@@ -1,34 +1,49 @@
 """Requests that wait for translation, and their queue.
 
-RequestQueue    requests by the key of their next units; the key whose first request has waited longest is next
+RequestQueue    requests by the key of their next units, in turns that are fair to clients
 QueuedRequest   one request: units are taken from it, results are added, and its future is set when all are complete
+Portion         units of one request in a batch
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import heapq
 import itertools
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
+from regard.search.engine import StopSignal
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import UnitResult
 from regard.translation.translation import Translation
 from regard.translation.units import Unit
 
 
-class Portion(NamedTuple):
+@dataclass(eq=False)
+class Portion:
     """Units of one request in a batch, with the index of the portion in the request."""
 
     request: QueuedRequest
     number: int
     units: list[Unit]
     characters: int
+    results: list[UnitResult | None] = field(default_factory=list)  # None: the search was abandoned
+
+    @property
+    def missing(self) -> list[int]:
+        """The indices of units without a result."""
+        return [i for i, result in enumerate(self.results) if result is None]
+
+    def stoppable(self, deadline: float, fallback: bool, chosen: Sequence[int] | None = None) -> list[Unit]:
+        """Return the units, or the chosen ones, with signals that stop them at a deadline or after the request."""
+        request = self.request
+        deadline = min(deadline, request.deadline)
+        units = self.units if chosen is None else [self.units[i] for i in chosen]
+        return [replace(unit, stop=StopSignal(deadline, lambda: request.finished, fallback)) for unit in units]
 
 
 @dataclass(eq=False)
@@ -37,9 +52,11 @@ class QueuedRequest:
 
     job: TranslationJob
     characters: int
+    deadline: float  # of `time.monotonic`
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[list[Translation]]
     added: Callable[[], None] | None = None  # called in a thread when the job has new results
+    client: Hashable = None  # turns are shared out among clients
     queued_at: float = field(default_factory=time.monotonic)
     finished: bool = False  # answered, cancelled or past its deadline
 
@@ -71,10 +88,10 @@ class QueuedRequest:
             self._taken += 1
             return Portion(self, self._taken - 1, units, size)
 
-    def add(self, number: int, units: list[Unit], results: list[UnitResult]) -> None:
+    def add(self, portion: Portion) -> None:
         """Add the results of a portion. Portions may finish in any order; the job gets them in the order of units."""
         with self._lock:
-            self._found[number] = units, results
+            self._found[portion.number] = portion.units, [one for one in portion.results if one is not None]
             while found := self._found.pop(self._added, None):
                 self.job.add(*found)
                 self._added += 1
@@ -114,48 +131,58 @@ def _set(future: asyncio.Future[list[Translation]], answer: list[Translation] | 
 
 
 class RequestQueue:
-    """Requests in the order of their turns, by key. Every operation takes constant time, except the search for the next
-    key among all keys. Not thread-safe by itself."""
+    """Requests by key, in the order of their turns. Each request of a client gets a later turn than the client's last
+    one, and a client without waiting requests gets the next turn: however many requests a client has, the others
+    wait for one of them (start-time fair queueing, Goyal et al. 1996). Not thread-safe by itself."""
 
     def __init__(self) -> None:
-        self._by_key: dict[Hashable, OrderedDict[QueuedRequest, int]] = {}
-        self._turns = itertools.count()
-        self._key_of: dict[QueuedRequest, Hashable] = {}
+        self._by_key: dict[Hashable, list[tuple[int, int, QueuedRequest]]] = {}  # heaps
+        self._turn_of: dict[QueuedRequest, int] = {}  # of the waiting requests; others in a heap were discarded
+        self._last_turns: dict[Hashable, int] = {}  # by client
+        self._now, self._count = 0, itertools.count()
 
     def __len__(self) -> int:
-        return len(self._key_of)
+        return len(self._turn_of)
 
     def append(self, request: QueuedRequest) -> None:
-        self._insert(request, next(self._turns))
+        turn = max(self._now, self._last_turns.get(request.client, 0)) + 1
+        self._last_turns[request.client] = turn
+        self._insert(request, turn)
 
     def put_back(self, some: Sequence[tuple[QueuedRequest, int]]) -> None:
-        """Return popped requests to the front of their keys, with the turns they had."""
-        for request, turn in reversed(some):
-            self._insert(request, turn).move_to_end(request, last=False)
+        """Return popped requests, with the turns they had."""
+        for request, turn in some:
+            self._insert(request, turn)
 
-    def _insert(self, request: QueuedRequest, turn: int) -> OrderedDict[QueuedRequest, int]:
+    def _insert(self, request: QueuedRequest, turn: int) -> None:
         key = None if request.part is None else request.part.key
-        same_key = self._by_key.setdefault(key, OrderedDict())
-        same_key[request], self._key_of[request] = turn, key
-        return same_key
+        self._turn_of[request] = turn
+        heapq.heappush(self._by_key.setdefault(key, []), (turn, next(self._count), request))
 
     def discard(self, request: QueuedRequest) -> None:
-        if request in self._key_of:
-            key = self._key_of.pop(request)
-            del self._by_key[key][request]
-            if not self._by_key[key]:
-                del self._by_key[key]
+        self._turn_of.pop(request, None)
 
     def pop_compatible(self, most: int, characters: float, least: int) -> list[tuple[QueuedRequest, int]]:
         """Pop requests whose units can share a batch, with their turns: the next one and those after it with the same
         key, at most `most`, until they fill `characters` if each contributes at least `least`."""
-        key = min(self._by_key, key=lambda key: next(iter(self._by_key[key].values())))
-        found = []
-        for request, turn in itertools.islice(self._by_key[key].items(), most):
+        for key in list(self._by_key):
+            self._drop_discarded(key)
+        key = min(self._by_key, key=lambda key: self._by_key[key][0])
+        found: list[tuple[QueuedRequest, int]] = []
+        while key in self._by_key and len(found) < most and characters > 0:
+            turn, _, request = heapq.heappop(self._by_key[key])
+            del self._turn_of[request]
             found.append((request, turn))
             characters -= min(request.characters, least)
-            if characters <= 0:
-                break
-        for request, _ in found:
-            self.discard(request)
+            self._drop_discarded(key)
+        self._now = max(self._now, found[0][1])
+        if len(self._last_turns) > 2 * len(self._turn_of) + 100:
+            self._last_turns = {client: turn for client, turn in self._last_turns.items() if turn > self._now}
         return found
+
+    def _drop_discarded(self, key: Hashable) -> None:
+        heap = self._by_key[key]
+        while heap and self._turn_of.get(heap[0][2]) != heap[0][0]:
+            heapq.heappop(heap)
+        if not heap:
+            del self._by_key[key]

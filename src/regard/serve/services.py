@@ -23,7 +23,7 @@ from regard.serve.state.glossaries import find_glossary
 from regard.serve.state.keys import KeyLimits
 from regard.serve.state.server_state import ServerState, state_folder
 from regard.serve.state.store import StateError, in_thread
-from regard.serve.translation_service import TranslationService
+from regard.serve.translation_service import CLIENT, TranslationService
 
 CLEAN_SECONDS = 60.0  # between two removals of expired state
 
@@ -52,6 +52,7 @@ class Services:
             record.texts = list(texts)
         client = await self.access.authenticate(key, request.client.host if request.client else None)
         request.state.client = client
+        CLIENT.set(client.subject)
         await self.access.count_request(client)
         await self.access.charge(client, record.characters)
         record.charged = record.characters
@@ -72,6 +73,7 @@ class Services:
 
     async def translate_job(self, job: DocumentJob, data: bytes) -> tuple[bytes, int]:
         """Translate a stored document; return the result and the number of its characters."""
+        CLIENT.set(job.owner)
         options = job.request
         glossary = await in_thread(find_glossary, self.state.glossaries, job.owner, options["glossaries"])
         read = await self.documents.read(data, options["format"], options["target"])

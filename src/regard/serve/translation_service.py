@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
@@ -24,6 +26,7 @@ from regard.translation.options import TranslateOptions
 from regard.translation.translation import Translation, copied
 from regard.translator import Translator
 
+CLIENT: ContextVar[Hashable] = ContextVar("client", default=None)  # of the current request, for fair turns
 INLINE_CHARACTERS = 500  # work on fewer characters takes about a millisecond, less than starting a thread
 T = TypeVar("T")
 Args = TypeVarTuple("Args")
@@ -164,6 +167,7 @@ class TranslationService:
         if not models:
             return [copied(text) for text in texts]
         characters = sum(map(len, texts))
+        cost = math.ceil(characters * relative_cost(request.options))
         in_translation = monitoring.QUEUE.labels("+".join(models))
         in_translation.inc()
         try:
@@ -178,7 +182,8 @@ class TranslationService:
                     added = None if request.added is None else partial(request.added, step)
                     batcher = batchers[id(step.translator)]
                     # Only the first job can be refused: the others are part of an accepted request.
-                    step = next_step(steps, await batcher.translate(step, characters, deadline, added, accepted))
+                    found = await batcher.translate(step, cost, deadline, added, accepted, CLIENT.get())
+                    step = next_step(steps, found)
                     accepted = True
                 return step
         except TimeoutError:
@@ -187,6 +192,16 @@ class TranslationService:
             raise ServeError(400, str(problem)) from None
         finally:
             in_translation.dec()
+
+
+def relative_cost(options: TranslateOptions) -> float:
+    """The cost of a search relative to one with a beam of 5, approximately: the number of its rows.
+
+    >>> [relative_cost(TranslateOptions(beam=beam)) for beam in (None, 1, 20)]
+    [1.0, 1.0, 4.0]
+    """
+    samples = 0 if options.mbr is None else options.mbr.samples
+    return max(1.0, max(options.beam or 0, samples, options.nbest if options.sampling else 0) / 5)
 
 
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:

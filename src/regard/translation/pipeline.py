@@ -23,7 +23,7 @@ from regard.bundle.card import Calibration
 from regard.errors import InputError
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
-from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
@@ -167,7 +167,10 @@ class Pipeline:
         read = [key for key in times if key[0]]
         if progress is not None and len(read) < len(units):
             progress(len(units) - len(read))  # empty units, and duplicates of others
-        requests = [SearchRequest(ids, self.constraint(ids, demand, options), demand.start.ids) for ids, demand in read]
+        stops: dict[Key, tuple[StopSignal, ...]] = defaultdict(tuple)
+        for key, unit in zip(keys, units, strict=True):
+            stops[key] += () if unit.stop is None else (unit.stop,)
+        requests = [SearchRequest(key[0], self.constraint(*key, options), key[1].start.ids, stops[key]) for key in read]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from regard.search.engine import StopSignal
 from regard.search.prefix import NO_START, ForcedStart
 from regard.text.clauses import clause_spans
 from regard.text.layout import is_list_item
@@ -33,10 +34,11 @@ class Unit:
     prepared: PreparedSentence
     ids: tuple[int, ...]  # including the tag, without EOS; empty if nothing is read
     start: ForcedStart = NO_START  # forced beginning of its translation
+    stop: StopSignal | None = None  # of its search
 
     def without_source(self) -> Unit:
-        """Returns the unit as needed for assembly, without ids and character origins."""
-        return replace(self, ids=(), prepared=replace(self.prepared, origins=()))
+        """Returns the unit as needed for assembly, without ids, stop signal and character origins."""
+        return replace(self, ids=(), stop=None, prepared=replace(self.prepared, origins=()))
 
 
 class _Waiting(NamedTuple):
