@@ -197,8 +197,11 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda f: change_config(f, pad_token_id=10**6, decoder_start_token_id=10**6),
         "not two of its entries",
     ),
-    "NaN": (lambda f: change_tensor(f, FIRST, lambda t: t * float("nan")), f"{FIRST} holds NaN"),
-    "whole numbers": (lambda f: change_tensor(f, FIRST, lambda t: t.long()), f"{FIRST} holds NaN, infinity or what"),
+    "NaN": (lambda f: change_tensor(f, FIRST, lambda t: t * float("nan")), f"{FIRST} has NaN"),
+    "whole numbers": (
+        lambda f: change_tensor(f, FIRST, lambda t: t.long()),
+        f"{FIRST} has NaN or infinite values, or is not floating",
+    ),
     "a tensor too many": (
         lambda f: save_file(
             load_file(f / "model.safetensors") | {"model.encoder.layernorm_embedding.weight": torch.ones(16)},

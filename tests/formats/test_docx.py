@@ -189,7 +189,7 @@ BODIES = {
     "not well-formed": b"<w>\xff\xfe\xfd</w>",
 }
 FOREIGN = {
-    "no DOCX file": b"PK\3\4" + b"\0" * 100,
+    "not a DOCX file": b"PK\3\4" + b"\0" * 100,
     "not a zip": b"hello",
     "older or encrypted": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
     "no part [Content_Types].xml": (DOCUMENTS / "notes.odt").read_bytes(),

@@ -131,8 +131,8 @@ def test_hostile_files() -> None:
     ):
         data = (head + text).encode()
         assert translate_document(data, "srt", copy).data == data
-    for data, said in ((b"hello", "no SRT file"), (b"\xff\xff", "UTF-8"), (b"", "no SRT file")):
+    for data, said in ((b"hello", "not an SRT file"), (b"\xff\xff", "UTF-8"), (b"", "not an SRT file")):
         with pytest.raises(InputError, match=said):
             reader_of("srt")(data, DEFAULTS)
-    with pytest.raises(InputError, match="no WebVTT file"):
+    with pytest.raises(InputError, match="not a WebVTT file"):
         reader_of("vtt")(b"WEBVTTX\n", DEFAULTS)

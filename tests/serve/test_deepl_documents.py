@@ -47,7 +47,7 @@ def test_only_who_has_the_key_learns_of_a_document(client: TestClient) -> None:
 REFUSED = [
     ("cat.exe", TEXT, {}, "file format not supported"),
     ("cat.txt.gz", TEXT, {}, "file format not supported"),
-    ("cat.docx", TEXT, {}, "no DOCX file"),
+    ("cat.docx", TEXT, {}, "not a DOCX file"),
     ("cat.txt", b"\xff\xfe\xfd", {}, ""),
     ("cat.txt", TEXT, {"output_format": "pdf"}, "output_format"),
     ("cat.txt", TEXT, {"formality": "less"}, "formality"),

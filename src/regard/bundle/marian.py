@@ -159,7 +159,9 @@ def check_tensors(theirs: dict[str, Tensor], sizes: MarianSizes, folder: Path) -
                 f"{folder} does not fit: {name} has the shape {tuple(tensor.shape)}, and config.json says {shape}"
             )
         if not tensor.is_floating_point() or not tensor.isfinite().all():
-            raise InputError(f"{folder}: {name} contains NaN, infinity or non-numeric values; it cannot be used")
+            raise InputError(
+                f"{folder}: {name} has NaN or infinite values, or is not floating-point; it cannot be used"
+            )
     for name in POSITIONS:
         if name in theirs and not is_sinusoidal(theirs[name]):
             raise InputError(f"{folder}: {name} holds positions that are not Marian's sinusoids")

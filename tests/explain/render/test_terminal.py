@@ -115,9 +115,9 @@ def test_caption_says_how_far_to_trust_it():
 @pytest.mark.parametrize(
     ("row", "eos", "problem"),
     [
-        ([np.nan, 0.5], 0.1, "not numbers"),
-        ([np.inf, 0.5], 0.1, "not numbers"),
-        ([0.5, 0.5], np.nan, "not numbers"),
+        ([np.nan, 0.5], 0.1, "NaN or infinity"),
+        ([np.inf, 0.5], 0.1, "NaN or infinity"),
+        ([0.5, 0.5], np.nan, "NaN or infinity"),
         ([0.9, 0.2], 0.0, "sums to 1.100"),
         ([0.5, 0.2], 0.1, "sums to 0.800"),
         ([0.5, 0.4], 0.2, "sums to 1.100"),
