@@ -19,9 +19,9 @@ from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
 from regard.explain.sentence_pair import explained_source
 from regard.search.constraint_repair import max_target_length, satisfies
-from regard.search.constraints import EachOnce, NoRepeat
+from regard.search.constraints import EachOnce, Never, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine, supports
-from regard.search.engine import Engine, Hypothesis, Ids, SearchRequest
+from regard.search.engine import Engine, Hypothesis, Ids, SearchRequest, StopSignal
 from regard.search.options import Sampling, SearchOptions
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS
@@ -167,6 +167,25 @@ def test_only_the_sentence_whose_constraint_is_not_kept_is_handed_over(
     assert found[0][0].ids == free[0][0].ids
     assert found[2][0].ids == free[2][0].ids
     assert all(satisfies(one.ids, asked[0].constraint) for one in found[0])
+
+
+def test_a_stop_signal_excludes_the_native_engine_or_what_takes_long_here(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    recorder = Recorder()
+    engine = dataclasses.replace(trained[0], make_native=recorder)
+    free, never = engine.search(requests[:3], BEAM), Never(frozenset({(3, 4)}))
+    fast = [StopSignal(fallback=False) for _ in range(3)]
+    cases = ((requests[0], None), (requests[1], never), (requests[2], None))
+    asked = [one._replace(constraint=rule, stops=(stop,)) for (one, rule), stop in zip(cases, fast, strict=True)]
+    assert [bool(one) for one in engine.search(asked, BEAM)] == [True, False, True]
+    assert [stop.abandoned for stop in fast] == [False, True, False]
+    wide = SearchOptions(64, 0.6)
+    long = requests[0]._replace(ids=requests[0].ids * (1 + 2560 // (64 * len(requests[0].ids))), stops=(StopSignal(),))
+    gone = requests[1]._replace(stops=(StopSignal(is_cancelled=lambda: True),))
+    assert engine.search([long, gone], wide)[1] == []
+    assert recorder.asked == [long]
+    assert engine.search([requests[0]._replace(stops=(StopSignal(),))], BEAM)[0][0].ids == free[0][0].ids
 
 
 def test_what_it_does_not_know_is_handed_over(

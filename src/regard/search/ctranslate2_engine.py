@@ -187,9 +187,13 @@ class CTranslate2Engine:
 
     def _fits(self, request: SearchRequest, beam: int) -> bool:
         """Whether a request fits the model's positions and has no prefix, which its scores would not include. A call of
-        CTranslate2 cannot be interrupted, so a request that can be stopped must be small enough for a short one."""
-        if request.stops and (request.is_stopped or len(request.ids) * beam > MAX_BATCH_TOKENS * FULL_BATCH):
-            return False
+        CTranslate2 cannot be interrupted, so a request that can be stopped must be small enough for a short one. Where
+        the native engine is excluded, a constraint that probably needs it is not tried."""
+        if request.stops:
+            needs_native = request.constraint is not None and translatable_rules(request) is None
+            excluded = needs_native and not any(stop.fallback for stop in request.stops)
+            if excluded or request.is_stopped or len(request.ids) * beam > MAX_BATCH_TOKENS * FULL_BATCH:
+                return False
         return not request.prefix and max_target_length(request.ids) + 1 < self.model.made.positions
 
     def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:

@@ -35,8 +35,10 @@ from regard.translation.translation import Translation
 
 MAX_UNITS = 64  # per batch
 # Characters per batch. Larger batches are hardly faster, and later requests wait longer for them; batches are smaller
-# if few characters are waiting, so that something is left for the other threads.
+# if few characters are waiting, so that something is left for the other threads, and on a slow or busy machine.
 MIN_CHARACTERS, MAX_CHARACTERS = 1000, 4000
+BATCH_SECONDS, LEAST_CHARACTERS = 0.5, 300
+FIRST_SPEED = 1000.0  # characters per second, assumed before the first batch
 SENTENCE = 100  # characters, approximately, that a batch takes from a request before it turns to the next one
 SMOOTHING = 0.2  # weight of the last batch in the speed, which is an exponential moving average
 SLICE_SECONDS = 2.0  # of a batch, or longer where the speed of the last batches makes that likely
@@ -131,7 +133,7 @@ class Batcher:
         equal shares, so it waits for as many characters of each other request as it has itself."""
         if not self._requests:
             return None
-        speed = self._speed or 500.0
+        speed = self._speed or FIRST_SPEED
         if self._characters + request.characters > self._most_characters:
             return self._characters / speed
         shared = min(self._characters, self._requests * max(SENTENCE, request.characters))
@@ -183,6 +185,8 @@ class Batcher:
                     return [], 0.0
                 self._changed.wait()
             room = min(max(self._characters / len(self._threads), MIN_CHARACTERS), MAX_CHARACTERS)
+            in_time = BATCH_SECONDS * (self._speed or FIRST_SPEED) / (len(self._threads) - 1)
+            room = min(room, max(LEAST_CHARACTERS, in_time))
             return self._queue.pop_compatible(MAX_UNITS, room, SENTENCE), room
 
     def _put_back(self, turns: Sequence[tuple[QueuedRequest, int]], batch: Sequence[Portion]) -> None:
@@ -275,7 +279,7 @@ class Batcher:
 
     def _measure(self, batch: Sequence[Portion], seconds: float, searching: int, began: float) -> None:
         characters = sum(portion.characters for portion in batch)
-        if characters >= MIN_CHARACTERS:  # a small batch is slower than a full one
+        if characters >= LEAST_CHARACTERS:  # a small batch is slower than a full one
             speed = searching * characters / max(seconds, 1e-3)
             self._speed = speed if self._speed is None else self._speed + SMOOTHING * (speed - self._speed)
         if self._observe is not None:
