@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 
 from regard.serve import run
-from regard.serve.run import HeadTimeoutProtocol, listen
+from regard.serve.run import TimeoutProtocol, listen
 from regard.serve.settings import ServeConfig
 
 
@@ -24,7 +24,7 @@ def test_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "HEAD_SECONDS", 0.05)
 
     async def main() -> None:
-        config = uvicorn.Config(hello, port=0, http=HeadTimeoutProtocol, lifespan="off", log_level="critical")
+        config = uvicorn.Config(hello, port=0, http=TimeoutProtocol, lifespan="off", log_level="critical")
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve())
         while not server.started:
