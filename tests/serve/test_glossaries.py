@@ -30,19 +30,19 @@ def test_from_creation_to_deletion(store: Store) -> None:
     assert glossaries.get("key:1", made.id) == made
     assert glossaries.all("key:1") == [made]
     assert glossaries.entries("key:1", made.id) == "cat\tchat|minou\nAcme Cloud\tAcme Cloud"
-    ready = glossaries.glossary("key:1", made.id)
-    assert ready is not None
+    ready = glossaries.merge(glossaries.find("key:1", [made.id]))
     assert [match.targets for match in ready.find("My cat.", "en", "fr")] == [("chat", "minou")]
-    assert glossaries.glossary("key:1", made.id) is ready  # parsed once
+    assert glossaries.merge(glossaries.find("key:1", [made.id])) is ready  # parsed once
 
-    for call in (glossaries.get, glossaries.entries, glossaries.glossary):
+    for call in (glossaries.get, glossaries.entries):
         assert call("key:2", made.id) is None
+    assert glossaries.find("key:2", [made.id]) == []
     assert not glossaries.delete("key:2", made.id)
     assert glossaries.all("key:2") == []
 
     other = Glossaries(store)  # another worker
     assert other.delete("key:1", made.id)
-    assert glossaries.glossary("key:1", made.id) is None  # although it is in the memory of this one
+    assert glossaries.find("key:1", [made.id]) == []  # although it is in the memory of this one
     assert not glossaries.delete("key:1", made.id)
 
 
@@ -88,7 +88,7 @@ def test_there_are_bounds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None
     glossaries = Glossaries(store)
     for number in range(2):
         made = glossaries.create("key:4", f"g{number}", "en", "fr", {"cat": f"chat{number}"})
-        glossaries.glossary("key:4", made.id)
+        glossaries.merge(glossaries.find("key:4", [made.id]))
     assert glossaries._parse.cache_info().currsize == 1
     with pytest.raises(InputError, match="most allowed"):
         glossaries.create("key:4", "one more", "en", "fr", {"cat": "chat"})

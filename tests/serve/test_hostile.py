@@ -49,7 +49,7 @@ def refused(answer: Response, status: int, words: str) -> None:
         (b'{"q": "\\ud83d"}', "half of a surrogate pair"),
         (b'{"q": NaN}', "NaN"),
         (b'{"q": ' + b"9" * 5000 + b"}", "digits"),
-        (b'{"q": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "within each other"),
+        (b'{"q": ' + b"[" * 90_000 + b"]" * 90_000 + b"}", "within each other"),
         (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "within each other"),
         ('{"q": "a"}'.encode("utf-16"), "not UTF-8"),
     ],
@@ -63,9 +63,10 @@ def test_a_body_that_is_no_object_of_json_is_named(client: TestClient, body: byt
 
 def test_ten_megabytes_of_text_are_too_much_in_each_interface(client: TestClient) -> None:
     text = "The cat is black. " * 550_000
-    assert send(client, json.dumps({**CAT, "q": text}).encode()).status_code in (400, 413)
-    refused(send(client, json.dumps({**OURS, "text": text}).encode(), "/api/translate"), 413, "characters")
-    many = json.dumps({**OURS, "text": None, "texts": ["a"] * 100_000}).encode()
+    refused(send(client, json.dumps({**CAT, "q": text}).encode()), 413, "bytes")
+    refused(send(client, json.dumps({**OURS, "text": text}).encode(), "/api/translate"), 413, "bytes")
+    refused(send(client, json.dumps({**OURS, "text": text[:60_000]}).encode(), "/api/translate"), 413, "characters")
+    many = json.dumps({**OURS, "text": None, "texts": ["a"] * 10_000}).encode()
     refused(send(client, many, "/api/translate"), 413, "texts")
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -49,6 +50,8 @@ class RequestRecord:
     charged: int = 0  # characters that were counted against the client's limit
     refused: str = ""  # the limit that was exceeded, for the metrics
     texts: list[str] = field(default_factory=list)  # only if the log may contain them
+    body_bytes: float = math.inf  # the maximum of its body
+    body_hint: str = ""  # under which condition
 
 
 def record_of(request: HTTPConnection) -> RequestRecord:

@@ -1,12 +1,12 @@
 """The server process: listens, serves, and stops at a signal.
 
-The first signal lets accepted requests finish, the second one ends the process at once. The exit code is 0, or 130 if a
-second signal interrupted requests. A worker process that dies is replaced by its parent.
+The first signal closes the listening socket and lets accepted requests finish, for a limited time whatever still runs;
+the second one ends the process at once. The exit code is 0, or 130 if a second signal interrupted requests. A worker
+process that dies is replaced by its parent.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import dataclasses
 import json
@@ -18,15 +18,13 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from regard.errors import InputError, RegardError
@@ -37,10 +35,10 @@ from regard.serve.state.store import Store
 from regard.workers import usable_cores
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # environment variable with the settings for worker processes
-GRACE_SECONDS = 5  # for accepted requests after a signal, beyond the timeout of a request
+GRACE_SECONDS = 5  # from a signal to the forced end, beyond the timeout of a request
+CLOSE_SECONDS = 2  # of these, to close models and state after the last request
 HUNG_SECONDS = 60  # after which a worker that does not respond to its parent is replaced
 BACKLOG = 2048
-MAX_HEAD_BYTES = 64 * 1024  # of a request before its body
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -72,14 +70,13 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
         port=address[1],
         workers=config.workers,
         backlog=BACKLOG,
-        timeout_graceful_shutdown=math.ceil(config.timeout) + GRACE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(config.timeout) + GRACE_SECONDS - CLOSE_SECONDS,
         timeout_keep_alive=15,
         timeout_worker_healthcheck=HUNG_SECONDS,
         server_header=False,
         access_log=False,
         log_level="warning",
-        http="regard.serve.run:HeadTimeoutProtocol",
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        http="regard.serve.http.protocol:TimeoutProtocol",
     )
     if config.workers > 1:
         run_workers(settings, listening)
@@ -147,40 +144,72 @@ MAX_FILES = 65_536  # maximum open connections and files of a process
 EXIT_SECONDS = 2.0  # from the second signal to the forced end
 INTERRUPTED = 130
 THREADS = "OMP_NUM_THREADS"
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def start_timer(seconds: float, function: Callable[..., object], *args: object) -> None:
+    """Call a function later, unless the process has ended: a search or the loading of a model cannot be cancelled."""
+    timer = threading.Timer(seconds, function, args)
+    timer.daemon = True
+    timer.start()
+
+
+def stop_seconds(settings: uvicorn.Config) -> int:
+    """The time from the first signal to the forced end."""
+    return (settings.timeout_graceful_shutdown or 0) + CLOSE_SECONDS
 
 
 class StoppableServer(uvicorn.Server):
-    """Uvicorn's server, which ends at any second signal, not only at SIGINT."""
+    """Uvicorn's server, which ends some time after the first signal whatever still runs, and soon after any second one,
+    not only after SIGINT."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit:
             self.force_exit = True
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # do not log cancelled tasks
-            timer = threading.Timer(
-                EXIT_SECONDS, os._exit, [INTERRUPTED]
-            )  # a search or the loading of a model cannot be cancelled
-            timer.daemon = True
-            timer.start()
+            start_timer(EXIT_SECONDS, os._exit, INTERRUPTED)
+        else:
+            start_timer(stop_seconds(self.config), os._exit, 0)
         self.should_exit = True
 
 
 class WorkerSupervisor(Multiprocess):
-    """Uvicorn's supervisor of workers, which kills them at a second signal."""
+    """Uvicorn's supervisor of workers, which kills them at a second signal, or if they have not ended in time."""
 
-    interrupted = False
+    stopping = killed = interrupted = False
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        super().__init__(config, sockets)
+        for number in STOP_SIGNALS:
+            signal.signal(number, self.handle_stop)
+
+    def handle_stop(self, number: int, frame: FrameType | None) -> None:
+        if not self.stopping:  # the time runs from here: the supervisor may be waiting for a worker that hangs
+            start_timer(stop_seconds(self.config), self.kill_all)
+        self.stopping = True
+        self.signal_queue.append(number)
 
     def handle_hup(self) -> None:  # uvicorn would restart the workers
         self.should_exit.set()
+
+    def terminate_all(self) -> None:
+        for listening in self.sockets:  # the copy of this process, which would let clients connect to nobody
+            listening.close()
+        super().terminate_all()
+
+    def kill_all(self) -> None:
+        self.killed = True
+        for worker in self.processes:
+            worker.process.kill()
 
     def join_all(self) -> None:
         self.signal_queue.clear()
         for worker in self.processes:
             while worker.process.is_alive():
                 worker.process.join(0.1)
-                if self.signal_queue and not self.interrupted:
-                    self.interrupted = True
-                    for other in self.processes:
-                        other.process.kill()
+                if self.killed or self.signal_queue:  # again after the timer: a worker may have been replaced since
+                    self.interrupted = bool(self.signal_queue)
+                    self.kill_all()
 
 
 def run_server(settings: uvicorn.Config, listening: socket.socket) -> None:
@@ -201,7 +230,9 @@ def run_workers(settings: uvicorn.Config, listening: socket.socket) -> None:
     workers.run()
     if workers.interrupted:
         raise KeyboardInterrupt
-    if any(worker.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for worker in workers.processes):
+    if not workers.killed and any(
+        worker.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for worker in workers.processes
+    ):
         raise RegardError("a worker could not start, or did not end by itself; the lines above say why")
 
 
@@ -230,45 +261,3 @@ def raise_file_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-# ── connections: one that sends no request, or its head too slowly, is closed ─────────────────────────────────────────
-
-
-HEAD_SECONDS = 15.0
-
-
-class HeadTimeoutProtocol(H11Protocol):
-    """HTTP/1.1 with a time limit for the head of every request. Uvicorn closes an idle connection, but keeps one
-    without a complete first head forever; h11 limits the size of the head."""
-
-    _head_timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._expect_head()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._stop_timer()
-        elif self._head_timer is None:  # a part of the next head, on a persistent connection
-            self._expect_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_timer()
-        super().connection_lost(exc)
-
-    def _expect_head(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._close_late)
-
-    def _stop_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _close_late(self) -> None:
-        self._head_timer = None
-        transport: Any = self.transport
-        if self.conn.their_state is h11.IDLE and not transport.is_closing():
-            transport.close()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar, TypeVarTuple
 
+import anyio
+import anyio.to_thread
 from starlette.requests import Request
 
 from regard.serve import monitoring
-from regard.serve.access import AccessControl
+from regard.serve.access import AccessControl, Client
 from regard.serve.documents import DocumentService, DocumentWorker
 from regard.serve.errors import CLIENT_DISCONNECTED, ServeError
 from regard.serve.explain_service import ExplainService
@@ -19,13 +23,16 @@ from regard.serve.monitoring import record_of
 from regard.serve.pool import ModelPool
 from regard.serve.settings import ServeConfig
 from regard.serve.state.documents import DocumentJob, DocumentLimits
-from regard.serve.state.glossaries import find_glossary
-from regard.serve.state.keys import KeyLimits
+from regard.serve.state.keys import KeyLimits, given_key
 from regard.serve.state.server_state import ServerState, state_folder
 from regard.serve.state.store import StateError, in_thread
 from regard.serve.translation_service import CLIENT, TranslationService
 
+MAX_PARSERS = 2  # maximum threads that parse glossaries
 CLEAN_SECONDS = 60.0  # between two removals of expired state
+
+Args = TypeVarTuple("Args")
+T = TypeVar("T")
 
 log = logging.getLogger("regard.serve")
 
@@ -44,14 +51,26 @@ class Services:
         self.documents = DocumentService(config, self.translation)
         self.explain = ExplainService(config, self.pool)
 
+    @cached_property
+    def _parsers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(MAX_PARSERS)
+
+    async def authenticate(self, request: Request, key: str | None) -> Client:
+        """Find the client of a request by this key, or by the one in its Authorization header."""
+        secret = key or given_key(request.headers.get("authorization"))
+        client = await self.access.authenticate(secret, request.client.host if request.client else None)
+        request.state.client = client
+        return client
+
     async def authorize(self, request: Request, key: str | None, texts: Sequence[str]) -> None:
-        """Authenticate the client of a request by its key, and count the request and its texts against the limits."""
+        """Authenticate the client of a request, unless that was done and there is no other key, and count the request
+        and its texts against the limits."""
         record = record_of(request)
         record.characters = sum(map(len, texts))
         if self.config.log_text:
             record.texts = list(texts)
-        client = await self.access.authenticate(key, request.client.host if request.client else None)
-        request.state.client = client
+        known: Client | None = getattr(request.state, "client", None)
+        client = known if known and not key else await self.authenticate(request, key)
         CLIENT.set(client.subject)
         await self.access.count_request(client)
         await self.access.charge(client, record.characters)
@@ -71,11 +90,18 @@ class Services:
             with contextlib.suppress(StateError):
                 await self.access.refund(request.state.client, charged)
 
+    async def parse_glossary(self, parse: Callable[[*Args], T], *args: *Args) -> T:
+        """Parse a glossary in a thread, of which there are few: large ones would delay others, and the store."""
+        return await anyio.to_thread.run_sync(parse, *args, limiter=self._parsers)
+
     async def translate_job(self, job: DocumentJob, data: bytes) -> tuple[bytes, int]:
         """Translate a stored document; return the result and the number of its characters."""
         CLIENT.set(job.owner)
         options = job.request
-        glossary = await in_thread(find_glossary, self.state.glossaries, job.owner, options["glossaries"])
+        found = await in_thread(self.state.glossaries.find, job.owner, options["glossaries"])
+        if len(found) < len(options["glossaries"]):
+            raise ServeError(404, "a glossary of this document was deleted")
+        glossary = await self.parse_glossary(self.state.glossaries.merge, found) if found else None
         read = await self.documents.read(data, options["format"], options["target"])
         return await self.documents.translate(read, options["source"], options["target"], glossary), read.characters
 

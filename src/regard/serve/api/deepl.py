@@ -14,10 +14,9 @@ from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
 from regard.serve.segments import MarkupText, PlainText, SegmentRequest, TranslatedSegments, translate_segments
-from regard.serve.state.glossaries import find_glossary
+from regard.serve.state.glossaries import MOST_ENTRIES, StoredGlossary
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import run_in_thread_if_long
-from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.options import Split, TranslateOptions
 
@@ -57,7 +56,10 @@ FORMALITY = Field(
     choices=("default", "more", "less", "prefer_more", "prefer_less"),
 )  # fmt: skip
 GLOSSARY_ID = Field("glossary_id", "text", "a glossary of /v2/glossaries", None, nullable=True, most=100)
-GLOSSARY_IDS = Field("glossary_ids", "strings", "several glossaries, instead", (), nullable=True)
+MAX_GLOSSARIES = 10
+GLOSSARY_IDS = Field(
+    "glossary_ids", "strings", f"up to {MAX_GLOSSARIES} glossaries, instead", (), nullable=True, most=MAX_GLOSSARIES
+)
 
 
 def languages_of(call: Call) -> tuple[str | None, str]:
@@ -84,9 +86,11 @@ def check_formality(call: Call) -> None:
 
 
 def glossary_ids_of(call: Call, source: str | None) -> list[str]:
-    """The glossary ids of a request, from either of the two parameters."""
-    listed = [id.strip() for some in call["glossary_ids"] or () for id in some.split(",") if id.strip()]
-    ids = [call["glossary_id"]] if call["glossary_id"] else listed
+    """The different glossary ids of a request, from either of the two parameters."""
+    listed = (id.strip() for some in call["glossary_ids"] or () for id in some.split(",") if id.strip())
+    ids = [call["glossary_id"]] if call["glossary_id"] else list(dict.fromkeys(listed))
+    if len(ids) > MAX_GLOSSARIES:
+        raise FieldError("glossary_ids", f"'glossary_ids' has at most {MAX_GLOSSARIES} ids, but {len(ids):,} were sent")
     if ids and source is None:
         raise FieldError("source_lang", "'source_lang' is required if using a glossary", missing=False)
     return ids
@@ -96,17 +100,20 @@ def not_found() -> ServeError:
     return ServeError(404, "Glossary not found.")
 
 
-async def glossary_of(call: Call, ids: list[str], source: str | None, target: str) -> Glossary | None:
-    """The glossaries of a translation, merged; raises if one is not for its languages."""
-    stored = call.services.state.glossaries
-    for id in ids:
-        found = await in_thread(stored.get, call.client.owner, id)
-        if found is None:
-            raise not_found()
-        if (found.source, found.target) != (source, target):
-            languages = f"from {found.source} to {found.target}"
-            raise FieldError("glossary_id", f'The glossary "{found.name}" is {languages}, not for these languages.')
-    return await in_thread(find_glossary, stored, call.client.owner, ids) if ids else None
+async def find_glossaries(call: Call, source: str | None, target: str) -> list[StoredGlossary]:
+    """The glossaries of a translation; raises if one is not for its languages, or if they are too large together."""
+    ids = glossary_ids_of(call, source)
+    found = await in_thread(call.services.state.glossaries.find, call.client.owner, ids) if ids else []
+    if len(found) < len(ids):
+        raise not_found()
+    for one in found:
+        if (one.source, one.target) != (source, target):
+            languages = f"from {one.source} to {one.target}"
+            raise FieldError("glossary_id", f'The glossary "{one.name}" is {languages}, not for these languages.')
+    if (entries := sum(one.entries for one in found)) > MOST_ENTRIES:
+        message = f"the glossaries have {entries:,} entries together, but at most {MOST_ENTRIES:,} are used"
+        raise FieldError("glossary_ids", message)
+    return found
 
 
 # ── languages and usage ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +181,8 @@ async def translate(call: Call) -> dict[str, Any]:
     call.services.translation.check_size(texts)
     check_formality(call)
     source, target = languages_of(call)
-    glossary = await glossary_of(call, glossary_ids_of(call, source), source, target)
+    glossaries, services = await find_glossaries(call, source, target), call.services
+    glossary = await services.parse_glossary(services.state.glossaries.merge, glossaries) if glossaries else None
     characters = sum(map(len, texts))
     read = await run_in_thread_if_long(characters, read_texts, call, texts)
     options = TranslateOptions(glossary=glossary, split=split_of(call))

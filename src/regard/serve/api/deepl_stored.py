@@ -15,7 +15,7 @@ from regard.serve.documents import attachment, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.fields import Field
 from regard.serve.state.documents import DocumentJob
-from regard.serve.state.glossaries import StoredGlossary, read_entries
+from regard.serve.state.glossaries import MOST_CHARACTERS, StoredGlossary, read_entries
 from regard.serve.state.store import in_thread
 
 # ── glossaries ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -26,11 +26,10 @@ GLOSSARY = (
     Field("name", "text", "what it is called", example="Terms of the house"),
     Field("source_lang", "text", "the language of its terms", example="en", most=40, known="sources"),
     Field("target_lang", "text", "the language of their translations", example="fr", most=40, known="targets"),
-    Field(
-        "entries", "text", "lines of a term, a tab or comma, and its translation", example="credit card\tcarte bancaire"
-    ),
+    Field("entries", "text", "lines of a term, a tab or comma, and its translation", most=MOST_CHARACTERS,
+          example="credit card\tcarte bancaire"),
     Field("entries_format", "choice", "tsv or csv", "tsv", choices=("tsv", "csv"), nullable=True),
-)
+)  # fmt: skip
 
 
 def row(found: StoredGlossary) -> dict[str, Any]:
@@ -48,7 +47,7 @@ def row(found: StoredGlossary) -> dict[str, Any]:
 
 async def create(call: Call) -> dict[str, Any]:
     source, target = deepl.one_language(call, "source_lang"), deepl.one_language(call, "target_lang")
-    pairs = read_entries(call["entries"], call["entries_format"] or "tsv")
+    pairs = await call.services.parse_glossary(read_entries, call["entries"], call["entries_format"] or "tsv")
     glossaries = call.services.state.glossaries
     return row(await in_thread(glossaries.create, call.client.owner, call["name"], source, target, pairs))
 
@@ -114,8 +113,7 @@ async def upload(call: Call) -> dict[str, str]:
         raise FieldError("output_format", "the result has the format of the document; leave output_format away")
     deepl.check_formality(call)
     source, target = deepl.languages_of(call)
-    glossaries = deepl.glossary_ids_of(call, source)
-    await deepl.glossary_of(call, glossaries, source, target)
+    glossaries = [one.id for one in await deepl.find_glossaries(call, source, target)]
     data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)

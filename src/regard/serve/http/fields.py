@@ -21,11 +21,13 @@ from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect, Request
 
 from regard.serve.errors import FieldError, ServeError
-from regard.serve.http.request_body import read_form, read_json, read_multipart
+from regard.serve.http.request_body import parse_body, read_form, read_json, read_multipart
 from regard.translation.options import translate_option
 
 Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "file"]
 REQUIRED = object()
+SHORT = ("integer", "number", "flag", "choice", "file")  # the file itself is not counted
+MOST_BYTES_OF_CHARACTER = 12  # escaped, in JSON as a pair of surrogates, in a form as four bytes
 TRUE, FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
 JSON_TYPES: dict[str, dict[str, Any]] = {
     "text": {"type": "string"},
@@ -92,6 +94,12 @@ class Field:
         if self.default is not REQUIRED and self.default is not None:
             found["default"] = self.default
         return found
+
+    def max_bytes(self, characters: int) -> int:
+        """The bytes that its name and value have in a body, at most; `characters` where the field has no limit."""
+        if self.kind == "text":
+            characters = characters if self.most is None else int(self.most)
+        return 1_000 + (0 if self.kind in SHORT else MOST_BYTES_OF_CHARACTER * characters)
 
     def _bounds(self) -> dict[str, Any]:
         keywords = BOUNDS.get(self.kind)
@@ -225,19 +233,24 @@ async def read_values(request: Request, fields: Iterable[Field]) -> dict[str, An
     return values
 
 
+def content_type(request: Request) -> str:
+    """The media type of the body, without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def read_parameters(request: Request) -> dict[str, Any]:
     """Read all parameters. Names that occur several times in a form or a query become lists."""
-    given = _lists(read_form(request.scope["query_string"]))
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    given = _form(request.scope["query_string"])
+    kind = content_type(request)
     try:
         if kind == "application/x-www-form-urlencoded":
             body = await request.body()
             json_sent = body.lstrip()[:1] == b"{"  # curl -d '{…}' sends it as a form; a real form would contain %7B
-            given |= parse_object(body) if json_sent else _lists(read_form(body))
+            given |= await parse_body(parse_object if json_sent else _form, body)
         elif kind == "multipart/form-data":
             given |= _lists((await read_multipart(request)).multi_items())
         elif body := await request.body():
-            given |= parse_object(body)
+            given |= await parse_body(parse_object, body)
     except ClientDisconnect:
         raise ServeError(400, "the request was not sent whole") from None
     return given
@@ -253,6 +266,10 @@ def parse_object(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ServeError(400, "Invalid JSON format: an object is needed")
     return found
+
+
+def _form(body: bytes) -> dict[str, Any]:
+    return _lists(read_form(body))
 
 
 def _lists(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class HttpGuard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        record = RequestRecord(id=request_id(headers.getlist("x-request-id")))
+        record = RequestRecord(id=request_id(headers.getlist("x-request-id")), body_bytes=self.config.body_bytes)
         scope.setdefault("state", {})["record"] = record
         started, status = time.perf_counter(), 0
 
@@ -109,7 +109,7 @@ class HttpGuard:
         try:
             if problem := self.rejection(scope, headers):
                 raise problem
-            await self.app(scope, self.limited(headers, receive), answer)
+            await self.app(scope, self.limited(headers, receive, record), answer)
         except ServeError as problem:
             if status:
                 raise
@@ -145,33 +145,35 @@ class HttpGuard:
             return ServeError(403, "pages of other origins may not call this server; its setting cors can allow them")
         return None
 
-    def limited(self, headers: Headers, receive: Receive) -> Receive:
-        """Return `receive` with a limit on the bytes of the body and on the time until it is complete."""
-        most, seconds = self.config.body_bytes, self.config.body_seconds
+    def limited(self, headers: Headers, receive: Receive, record: RequestRecord) -> Receive:
+        """Return `receive` with a limit on the bytes of the body, which the application may have lowered in the record,
+        and on the time until it is complete."""
+        seconds = self.config.body_seconds
         lengths = headers.getlist("content-length")
         announced = int(lengths[0]) if len(lengths) == 1 and lengths[0].isdecimal() else 0
         until, got, complete = anyio.current_time() + seconds, 0, False
 
         async def limited_receive() -> Message:
             nonlocal got, complete
-            if announced > most:
-                raise too_large(most)
+            if announced > record.body_bytes:
+                raise too_large(record)
             if complete:  # wait for the client to disconnect
                 return await receive()
             with anyio.move_on_at(until):
                 message = await receive()
                 complete = not message.get("more_body", False)
                 got += len(message.get("body", b""))
-                if got > most:
-                    raise too_large(most)
+                if got > record.body_bytes:
+                    raise too_large(record)
                 return message
             raise ServeError(408, f"the request did not arrive within {seconds:g} s", reason="slow")
 
         return limited_receive
 
 
-def too_large(most: int) -> ServeError:
-    return ServeError(413, f"a request has at most {most:,} bytes", reason="size")
+def too_large(record: RequestRecord) -> ServeError:
+    message = f"this request may have at most {record.body_bytes:,.0f} bytes{record.body_hint}"
+    return ServeError(413, message, reason="size")
 
 
 def request_id(given: list[str]) -> str:

@@ -12,7 +12,7 @@ import io
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -32,7 +32,7 @@ Pairs = dict[str, str]
 
 @dataclass(frozen=True)
 class StoredGlossary:
-    """A glossary without its entries."""
+    """A glossary; with its entries only if it was searched by `Glossaries.find`."""
 
     id: str
     name: str
@@ -40,6 +40,7 @@ class StoredGlossary:
     target: str
     created: float
     entries: int
+    tsv: str = ""
 
 
 class Glossaries:
@@ -54,7 +55,6 @@ class Glossaries:
         name = name.strip()
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(f"name must be 1 to {LONGEST_NAME} printable characters, but has {len(name):,}")
-        tsv = "\n".join(f"{term}\t{translation}" for term, translation in pairs.items())
         made = StoredGlossary(str(uuid.uuid4()), name, source, target, self.store.now(), len(pairs))
         with self.store.writing() as connection:
             count = connection.execute("SELECT count(*) FROM glossaries WHERE owner = ?", (owner,)).fetchone()[0]
@@ -62,7 +62,7 @@ class Glossaries:
                 raise InputError(f"there are {count:,} glossaries, which is the most allowed; delete one first")
             connection.execute(
                 "INSERT INTO glossaries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (made.id, owner, made.name, made.source, made.target, made.created, made.entries, tsv),
+                (made.id, owner, made.name, made.source, made.target, made.created, made.entries, _tsv(pairs)),
             )
         return made
 
@@ -74,48 +74,38 @@ class Glossaries:
 
     def get(self, owner: str, id: str) -> StoredGlossary | None:
         """A glossary of this owner, without its entries; None for an unknown id or another owner's glossary."""
-        row = self._row(owner, id)
-        return _stored(row) if row else None
+        found = self.find(owner, [id])
+        return replace(found[0], tsv="") if found else None
 
     def entries(self, owner: str, id: str) -> str | None:
         """The entries of a glossary as TSV; None for an unknown id."""
-        row = self._row(owner, id)
-        return row["tsv"] if row else None
+        found = self.find(owner, [id])
+        return found[0].tsv if found else None
 
-    def glossary(self, owner: str, id: str) -> Glossary | None:
-        """The parsed entries of a glossary; None for an unknown id."""
-        entries = self.entries(owner, id)
-        return None if entries is None else self._parse(entries)
+    def find(self, owner: str, ids: Sequence[str]) -> list[StoredGlossary]:
+        """The glossaries of this owner with these ids, in their order; unknown ids are left out."""
+        marks = ", ".join("?" * len(ids))
+        with self.store.reading() as connection:
+            rows = connection.execute(f"SELECT * FROM glossaries WHERE owner = ? AND id IN ({marks})", (owner, *ids))
+            return sorted((_stored(row, row["tsv"]) for row in rows), key=lambda found: ids.index(found.id))
+
+    def merge(self, found: Sequence[StoredGlossary]) -> Glossary:
+        """The entries of glossaries that `find` has returned; for a term in several of them the first one is used."""
+        if len(found) == 1:
+            return self._parse(found[0].tsv)
+        pairs: Pairs = {}
+        for one in found:
+            pairs = _pairs(one.tsv) | pairs
+        return self._parse(_tsv(pairs))
 
     def delete(self, owner: str, id: str) -> bool:
         """Delete a glossary; return whether it existed."""
         with self.store.writing() as connection:
             return connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount > 0
 
-    def _row(self, owner: str, id: str) -> sqlite3.Row | None:
-        with self.store.reading() as connection:
-            found: sqlite3.Row | None = connection.execute(
-                "SELECT * FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
-            ).fetchone()
-            return found
 
-
-def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glossary | None:
-    """Merge glossaries; for a term in several of them the first one is used. None without ids; raises `InputError` for
-    an unknown id."""
-    if len(ids) == 1 and (only := glossaries.glossary(owner, ids[0])) is not None:
-        return only
-    pairs: Pairs = {}
-    for id in ids:
-        entries = glossaries.entries(owner, id)
-        if entries is None:
-            raise InputError(f'there is no glossary "{id[:60]}"')
-        pairs = _pairs(entries) | pairs
-    return Glossary.of(pairs) if pairs else None
-
-
-def _stored(row: sqlite3.Row) -> StoredGlossary:
-    return StoredGlossary(row["id"], row["name"], row["source"], row["target"], row["created"], row["entries"])
+def _stored(row: sqlite3.Row, tsv: str = "") -> StoredGlossary:
+    return StoredGlossary(row["id"], row["name"], row["source"], row["target"], row["created"], row["entries"], tsv)
 
 
 def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
@@ -152,6 +142,10 @@ def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
         raise InputError("a glossary needs at least one entry: a term, one tab and its translation")
     Glossary.of(pairs)  # raises if a term cannot be used
     return pairs
+
+
+def _tsv(pairs: Pairs) -> str:
+    return "\n".join(f"{term}\t{translation}" for term, translation in pairs.items())
 
 
 def _pairs(tsv: str) -> Pairs:

@@ -36,10 +36,10 @@ TRANSLATE = (
 )
 
 
-def options_of(call: Call) -> TranslateOptions:
+async def options_of(call: Call) -> TranslateOptions:
     terms = call["glossary"]
-    given = {name: call[name] for name in OFFERED} | {"glossary": read_terms(terms) if terms.strip() else None}
-    return TranslateOptions(**given)
+    glossary = await call.services.parse_glossary(read_terms, terms) if terms.strip() else None
+    return TranslateOptions(**{name: call[name] for name in OFFERED} | {"glossary": glossary})
 
 
 def read_terms(lines: str) -> Glossary:
@@ -62,15 +62,15 @@ def row(one: ServedTranslation) -> dict[str, Any]:
     }
 
 
-def request_of(call: Call, texts: list[str]) -> TranslationRequest:
-    return TranslationRequest(texts, call["target"], call["source"], call["model"], options_of(call))
+async def request_of(call: Call, texts: list[str]) -> TranslationRequest:
+    return TranslationRequest(texts, call["target"], call["source"], call["model"], await options_of(call))
 
 
 async def translate(call: Call) -> dict[str, Any]:
     if (call["text"] is None) == (call["texts"] is None):
         raise FieldError("text", "give either text or texts", missing=call["text"] is None)
     texts = [call["text"]] if call["texts"] is None else call["texts"]
-    found = await call.services.translation.translate(request_of(call, texts))
+    found = await call.services.translation.translate(await request_of(call, texts))
     return {"translations": [row(one) for one in found]}
 
 
@@ -80,7 +80,7 @@ async def translate(call: Call) -> dict[str, Any]:
 async def stream(call: Call) -> StreamingResponse:
     if call["text"] is None:
         raise FieldError("text", "text is missing", missing=True)
-    request = request_of(call, [call["text"]])
+    request = await request_of(call, [call["text"]])
     call.services.translation.check_size(request.texts)
     return StreamingResponse(
         events(call, request), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
