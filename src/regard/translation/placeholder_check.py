@@ -89,13 +89,12 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
     """Puts the wanted text in place of the translation of its words, or else next to its neighbours'."""
     start, end = _place(found, lost)
     before, after = found.text[:start], found.text[end:]
-    wanted = lost.wanted
-    if start == end and not is_invisible(lost.kind, wanted):  # inserted: separate it from its neighbours
-        wanted = (" " if before and not before[-1].isspace() and before[-1] not in "([«'’" else "") + wanted
-        wanted += " " if after and not (after[0].isspace() or after[0] in ENDING) else ""
-    at = start + len(wanted) - len(wanted.lstrip()) if lost.wanted[:1] != " " else start
-    place = (at, at + len(lost.wanted))
-    grown = len(wanted) - (end - start)
+    if start == end and not is_invisible(lost.kind, lost.wanted):  # inserted: separate it from its neighbours
+        before += " " if before and not before[-1].isspace() and before[-1] not in "([«'’" else ""
+        after = (" " if after and not (after[0].isspace() or after[0] in ENDING) else "") + after
+    place = (len(before), len(before) + len(lost.wanted))
+    text = before + lost.wanted + after
+    grown = len(text) - len(found.text)
 
     def moved(span: Span) -> Span:
         return (span[0] + grown, span[1] + grown) if span[0] >= end else span
@@ -110,7 +109,7 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
         mended if one is lost else replace(one, target=moved(one.target)) if one.target else one
         for one in found.protected
     ]
-    return CheckedAnswer(before + wanted + after, tuple(sorted(links, key=lambda link: link[1])), tuple(protected))
+    return CheckedAnswer(text, tuple(sorted(links, key=lambda link: link[1])), tuple(protected))
 
 
 def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
