@@ -21,8 +21,21 @@ from regard.errors import InputError, RecipeError
 
 T = TypeVar("T")
 UNIONS = (Union, types.UnionType)
+MAX_DOTS = 10_000  # in a TOML file
 MAX_SHOWN = 80  # characters of a wrong value in an error message
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parses a TOML file of a user; raises ValueError if it is not TOML, or nested too deeply."""
+    try:
+        if text.count(".") > MAX_DOTS:  # the parser takes quadratic time for a.a.a.a… = 1
+            raise ValueError(f"it has more than {MAX_DOTS:,} dots")
+        tables = tomllib.loads(text)
+        repr(tables)  # what can be parsed but not shown raises here
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return tables
 
 
 def key(

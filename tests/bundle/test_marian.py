@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -190,7 +191,10 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "another size": (lambda f: change_config(f, d_model=32), "does not fit"),
     "more layers": (lambda f: change_config(f, decoder_layers=3), "model.decoder.layers.2"),
-    "endless layers": (lambda f: change_config(f, decoder_layers=10**9), "decoder_layers must be at most 1,000"),
+    "endless layers": (
+        lambda f: change_config(f, decoder_layers=10**9),
+        "layers must be a whole number from 1 to 1,000",
+    ),
     "other entries": (lambda f: change_config(f, vocab_size=999, decoder_vocab_size=999), "999 source"),
     "other specials": (lambda f: change_config(f, eos_token_id=1), "does not fit: <pad> is"),
     "a special that is not there": (
@@ -216,7 +220,18 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     "another activation": (lambda f: change_config(f, activation_function="tanh"), "activation 'tanh'"),
     "an uneven model": (lambda f: change_config(f, decoder_ffn_dim=64), "another ffn_dim in the encoder"),
     "an early option": (lambda f: change_config(f, normalize_before=True), "sets normalize_before"),
-    "text for a number": (lambda f: change_config(f, d_model="16"), "d_model must be a whole number, but is '16'"),
+    "text for a number": (lambda f: change_config(f, d_model="16"), "d_model must be a whole number from 1 to"),
+    "endless positions": (
+        lambda f: change_config(f, max_position_embeddings=10**12),
+        "max_position_embeddings must be a whole number from 1 to 1,048,576, but is 1000000000000",
+    ),
+    "another type": (lambda f: change_config(f, model_type="bert"), "has the model_type 'bert' in config.json"),
+    "too much dropout": (lambda f: change_config(f, dropout=7.5), "dropout must be a number from 0 to 1, but is 7.5"),
+    "a pipe for its card": (lambda f: os.mkfifo(f / "LICENSE"), "LICENSE is a pipe, a socket or a device"),
+    "a device for its pieces": (
+        lambda f: (f / "source.spm").unlink() or (f / "source.spm").symlink_to("/dev/zero"),
+        "source.spm is a pipe, a socket or a device",
+    ),
     "another start": (lambda f: change_config(f, decoder_start_token_id=0), "starts decoding with another token"),
     "no object": (lambda f: (f / "config.json").write_text("[1]") and None, "must hold a JSON object"),
 }

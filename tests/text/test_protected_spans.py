@@ -69,6 +69,24 @@ def test_spans_in_sentences(text: str, found: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The word שלום means «Война и мир».", ["שלום", "Война и мир"]),
+        ("Say \u200fمرحبا بالعالم\u200f now, 𠮷野家is コーヒー.", ["\u200fمرحبا بالعالم\u200f", "𠮷野家", "コーヒー"]),
+        ("Meet at Кафе 15:30, завтра (ok)", ["Кафе 15:30, завтра"]),
+        ("α, 5 µm, 10kΩ, iPh\u043ene", ["α, 5 µm, 10kΩ, iPh\u043ene"]),
+        ("See https://пример.рф/путь, @имя and отчёт.pdf", []),
+        ("\ufffcслово\ufffc", ["слово"]),
+        ("Dvořák, Łódź, naïve café, Hawaiʻi, ª, °, ﬁ, cafe\u0301", []),
+    ],
+)
+def test_words_in_other_scripts(text: str, found: list[str]) -> None:
+    spans = protected_spans(text, None, "en", ["Latin"])
+    assert [text[span.start : span.end] for span in spans if span.kind == "script"] == found
+    assert not [span for span in protected_spans(text) if span.kind == "script"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The cat is on the mat.",
@@ -95,7 +113,7 @@ ALPHABET = st.sampled_from(
 @given(st.text(ALPHABET, max_size=40) | st.text(max_size=40))
 def test_spans_are_in_order_and_apart(text: str) -> None:
     for known in (None, KnownWords(["a"])):
-        spans = protected_spans(text, known)
+        spans = protected_spans(text, known, scripts=["Latin"])
         ends = [0, *(span.end for span in spans)]
         assert all(before <= span.start < span.end <= len(text) for before, span in zip(ends, spans, strict=False))
         assert all(span.kind in KINDS for span in spans)

@@ -23,7 +23,7 @@ from regard.translation.confidence import (
     features,
     fit_calibration,
 )
-from regard.translation.guard import Judgement, is_better, judge, retry_options
+from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.repetition import loop
 from regard.translation.translation import Reason
 
@@ -117,6 +117,23 @@ def test_every_reason_is_a_sentence() -> None:
 def test_without_languages_there_is_no_alarm_about_them() -> None:
     source, target = "Le chat est sur le tapis.", "La discussion s'éclaircit."
     assert names(seen(source, target, languages=(None, None))) == []
+
+
+def test_words_in_another_script_are_foreign_only_if_they_are_most_of_the_sentence() -> None:
+    few = seen("The sign reads ห้ามเข้า in Thai.", "Le panneau dit ห้ามเข้า.", bare="The sign reads   in Thai.")
+    assert "language" not in names(few)
+    assert "language" in names(replace(few, bare=None))
+    most = "Вчера мы были дома и читали книгу, said Tom."
+    assert "language" in names(seen(most, most, bare="  , said Tom."))
+
+
+def test_an_unread_sentence_is_doubtful_if_it_is_in_another_script() -> None:
+    found = judge_unread("Добрый день!", ["Latin"])
+    assert found is not None
+    assert (found.confidence, [reason.name for reason in found.reasons]) == (0.0, ["language"])
+    assert judge_unread("5 kΩ, Łódź 😀", ["Latin"]) is None
+    assert judge_unread("Добрый день!", ["Latin", "Cyrillic"]) is None
+    assert judge_unread("Добрый день!", None) is None
 
 
 def test_a_model_within_one_language_may_copy() -> None:

@@ -53,6 +53,13 @@ def test_what_is_not_there_at_all_is_put_after_its_neighbour() -> None:
     assert repaired(checked(first, "C'est ça.", ())).text == "C'est ça 555-0199."
 
 
+def test_a_control_character_replaces_no_word_and_takes_no_space() -> None:
+    sentence = prepared("The c\0at\x07 sleeps.", TranslateOptions(), SLOTTED)
+    assert sentence.read == "The cat sleeps."
+    found = repaired(checked(sentence, "Le chat dort.", in_order(sentence, "Le chat dort.")))
+    assert found.text == "Le chat\0\x07 dort."
+
+
 def test_a_term_may_begin_the_sentence_with_a_capital_and_counts_once() -> None:
     terms = TranslateOptions(glossary=Glossary.of({"cat": "matou", "dog": "chien"}))
     sentence = prepared("Cats and a cat and a dog.", terms, LITERAL)

@@ -118,6 +118,15 @@ def test_marks_that_nobody_sees_are_not_read() -> None:
     assert all(one.omitted for one in found.protected_tokens)
 
 
+def test_words_in_another_script_are_a_slot_or_not_read() -> None:
+    line = "He said Привет, как дела to Zoë."
+    assert prepared(line, MENDS, SLOTTED).read == f"He said {SLOTS[0]} to Zoë."
+    assert prepared(line, MENDS, LITERAL).read == "He said to Zoë."
+    for reader in (Reader("ru", "en", slots=9), Reader("en", "ru", slots=9), Reader(None, None)):
+        assert "как дела" in prepared(line, MENDS, reader).read
+    assert prepared("Добрый день!", MENDS, SLOTTED).read == ""
+
+
 @pytest.mark.parametrize("text", ["12:30", "{name}: %s", "😀", "...", "https://a.example", "@a @b", "42 %", ""])
 def test_what_has_no_words_is_not_read(text: str) -> None:
     for reader in (LITERAL, SLOTTED):
@@ -130,7 +139,7 @@ def test_what_has_no_words_is_not_read(text: str) -> None:
     "line",
     [
         *("Tom met John Smith.", "Where's the Red Cross?", "USA is a name", "OK, come!", "¿Qué dices?", "A < B is so"),
-        *("“Come in!”", "cafe\u0301 is it", "か\u3099 は", "He said: “No.”", "- Yes.", "C'est ça :"),
+        *("“Come in!”", "cafe\u0301 is it", "naïve Łódź", "He said: “No.”", "- Yes.", "C'est ça :"),
     ],
 )
 def test_tidy_text_is_left_alone(line: str) -> None:

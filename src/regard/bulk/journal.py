@@ -133,7 +133,7 @@ def read_journal(path: Path) -> Journal | None:
     for line in data.splitlines(keepends=True):
         try:
             row = json.loads(line) if line.endswith(b"\n") else None
-        except ValueError:
+        except (ValueError, RecursionError):
             row = None
         if row is None:  # the process was killed while it wrote this line
             break

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tomllib
 import types
 from collections.abc import Mapping
 from copy import deepcopy
@@ -39,7 +38,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from regard.bundle.folder import CARD, one_line, read_json
-from regard.config import accept, build, describe, key, keys_of, require
+from regard.config import accept, build, describe, key, keys_of, parse_toml, require
 from regard.errors import BundleError, InputError, RecipeError, RegardError
 
 
@@ -142,7 +141,7 @@ def check_about(about: About) -> None:
 def read_about(path: Path) -> dict[str, Any]:
     """Reads the section `about` of a card from a TOML file."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = parse_toml(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise InputError(f"{path} cannot be read: {problem.strerror}") from None
     except ValueError as problem:  # invalid TOML or UTF-8

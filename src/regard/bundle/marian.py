@@ -69,6 +69,9 @@ def read_marian(folder: Path) -> Bundle:
     """Reads the model in a folder as a bundle in memory."""
     if not folder.is_dir():
         raise InputError(f"no folder at {folder}; give the folder of a model as Hugging Face stores it")
+    for path in sorted(folder.iterdir()):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError(f"{path} is a pipe, a socket or a device; a model consists of regular files: copy it")
     sizes = read_sizes(folder)
     tokenizer = read_marian_tokenizer(folder)
     orders = find_orders(tokenizer, sizes, folder)

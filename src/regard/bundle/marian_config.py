@@ -20,6 +20,7 @@ from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY
 from regard.bundle.folder import one_line, read_json
 from regard.config import build
 from regard.errors import BundleError, InputError, RegardError
+from regard.models.common import LARGEST, MOST_LAYERS
 from regard.models.transformer_layers import TransformerConfig
 from regard.text.language import language_name, to_iso_639_1
 from regard.version import __version__
@@ -63,7 +64,7 @@ def read_sizes(folder: Path) -> MarianSizes:
     if activation not in ACTIVATIONS:
         found_one, known = one_line(repr(activation)), ", ".join(ACTIVATIONS)
         raise InputError(f"{read.path} has the activation {found_one}; those that can be read: {known}")
-    pad, eos = read.whole("pad_token_id"), read.whole("eos_token_id")
+    pad, eos = read.whole("pad_token_id", 0), read.whole("eos_token_id", 0)
     if found.get("decoder_start_token_id", pad) != pad:
         raise InputError(f"{read.path} starts decoding with another token than its pad_token_id, which Marian does not")
     source = read.whole("vocab_size")
@@ -101,10 +102,10 @@ def check_class(found: Mapping[str, Any], folder: Path) -> None:
     kind = classes[0] if isinstance(classes, list) and classes else found.get("model_type")
     if found.get("model_type") == "marian" and kind in (CLASS, "marian"):
         return
-    raise InputError(
-        f"{folder} holds a model of the class {one_line(repr(kind))}; what can be imported: {CLASS} "
-        "(OPUS-MT; docs/marian.md says why not others)"
-    )
+    what = f"holds a model of the class {one_line(repr(kind))}"
+    if kind == CLASS:
+        what = f"has the model_type {one_line(repr(found.get('model_type')))} in config.json, not 'marian'"
+    raise InputError(f"{folder} {what}; what can be imported: {CLASS} (OPUS-MT; docs/marian.md says why not others)")
 
 
 @dataclass(frozen=True)
@@ -114,18 +115,27 @@ class _Reader:
     found: Mapping[str, Any]
     path: Path
 
-    def whole(self, name: str) -> int:
-        return int(self._value(name, int, "a whole number"))
+    def whole(self, name: str, least: int = 1) -> int:
+        most = MOST_LAYERS if name.endswith("layers") else LARGEST
+        return int(self._value(name, int, f"a whole number from {least} to {most:,}", bounds=(least, most)))
 
     def share(self, name: str) -> float:
-        return float(self._value(name, (int, float), "a number", 0.0))
+        return float(self._value(name, (int, float), "a number from 0 to 1", 0.0, (0, 1)))
 
     def truth(self, name: str, default: bool) -> bool:
         return bool(self._value(name, bool, "true or false", default))
 
-    def _value(self, name: str, kind: type | tuple[type, ...], wanted: str, default: object = None) -> Any:
+    def _value(
+        self,
+        name: str,
+        kind: type | tuple[type, ...],
+        wanted: str,
+        default: object = None,
+        bounds: tuple[int, int] | None = None,
+    ) -> Any:
         value = self.found.get(name, default)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not fits or (bounds and not bounds[0] <= value <= bounds[1]):
             raise InputError(f"{self.path}: {name} must be {wanted}, but is {one_line(repr(value))}")
         return value
 

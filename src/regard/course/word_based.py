@@ -227,7 +227,10 @@ class WordBased:
                 Orthography(stored["spelling"], frozenset(stored["after"]), frozenset(stored["before"])),
                 build(WordBasedConfig, stored["config"], "config"),
             )
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, gzip.BadGzipFile, RecipeError):
+        except (
+            *(ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError),
+            *(zlib.error, gzip.BadGzipFile, RecipeError),
+        ):
             raise InputError(f"{path} is not a word-based translator; write one with WordBased.save") from None
 
 

@@ -163,7 +163,7 @@ def encode_corpus(
     entry = root / (f"{name}-{epoch}" if changes else name)
     try:
         return EncodedCorpus(entry)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # missing or damaged: build it
     encoder = ChunkEncoder(tokenizer, config, ChunkRandom(seed, epoch if changes else None), start)
     try:
@@ -194,7 +194,7 @@ def _publish(work: Path, entry: Path) -> EncodedCorpus:
     except OSError:
         try:
             return EncodedCorpus(entry)
-        except (OSError, ValueError, KeyError, TypeError):  # a damaged entry is there: move it away
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # a damaged entry is there: move it away
             damaged = _aside(entry)
             entry.rename(damaged)
             shutil.rmtree(damaged, ignore_errors=True)

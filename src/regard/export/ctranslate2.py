@@ -219,7 +219,7 @@ def read_vocabularies(folder: Path) -> tuple[list[str], list[str]]:
         read = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         if not all(isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces) for pieces in read):
             raise ValueError("a vocabulary is a list of texts")
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise BundleError(f"the vocabulary in {folder} cannot be read: {one_line(problem)}; export it again") from None
     return read[0], read[-1]
 

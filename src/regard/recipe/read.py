@@ -15,7 +15,7 @@ from typing import Any
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.find_model import find_model
-from regard.config import build, describe, keys_of, nearest, nearest_keys, parse
+from regard.config import build, describe, keys_of, nearest, nearest_keys, parse, parse_toml
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES, check_architecture
 from regard.recipe.recipe import SECTIONS, Recipe
@@ -45,8 +45,8 @@ def read_tables(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError(f"the recipe {path} is not UTF-8 text; it must be a TOML file") from None
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+        return parse_toml(text)
+    except ValueError as problem:
         raise RecipeError(f"{path} is not TOML: {problem}") from None
 
 

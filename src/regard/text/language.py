@@ -28,6 +28,12 @@ LANGUAGE_NAMES = {
     "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
     "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
+# Scripts other than Latin, as Unicode properties, and the languages above that are written in them
+SCRIPTS = {
+    "Arabic": "ar fa ur", "Armenian": "hy", "Bengali": "bn", "Cyrillic": "be bg mk ru sr uk", "Devanagari": "hi mr",
+    "Georgian": "ka", "Greek": "el", "Han": "ja ko zh", "Hangul": "ko", "Hebrew": "he", "Hiragana": "ja",
+    "Katakana": "ja", "Tamil": "ta", "Telugu": "te", "Thai": "th",
+}  # fmt: skip
 # Native names of languages, and bibliographic codes (ISO 639-2/B) that differ from ISO 639-3.
 OTHER_NAMES = {
     "deutsch": "de", "español": "es", "espanol": "es", "castellano": "es", "français": "fr", "francais": "fr",
@@ -64,6 +70,17 @@ def language_name(code: str) -> str:
     ('French', 'language "xh"')
     """
     return LANGUAGE_NAMES.get(code, f'language "{code}"')
+
+
+def scripts_of(*languages: str | None) -> list[str] | None:
+    """Returns the scripts in which languages are written, Latin first; None if that of a language is unknown.
+
+    >>> scripts_of("en", "ja"), scripts_of("en", None)
+    (['Latin', 'Han', 'Hiragana', 'Katakana'], None)
+    """
+    if not LANGUAGE_NAMES.keys() >= set(languages):
+        return None
+    return ["Latin", *(script for script, users in SCRIPTS.items() if not set(languages).isdisjoint(users.split()))]
 
 
 def language_code(name: str) -> str | None:

@@ -14,6 +14,7 @@
     emoji        🍕  👩‍👩‍👧  :)  <3  :smile:
     placeholder  {name}  {{x}}  %s  %(x)d  ${VAR}  $VAR  <x id="7"/>  &nbsp;  [[1]]
     object       U+FFFC, which replaces something that is not text: an image, a line break
+    script       שלום  Привет, как дела (in other scripts than those named by the caller)
     symbol       →  ★  𝕏, control characters, private use
     name         AcmeCloud Pro, GPT-4o; with known words also Zürich, Angela Merkel (`names.py`)
 
@@ -26,6 +27,7 @@ pattern.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -33,7 +35,7 @@ import regex
 
 from regard.text.known_words import KnownWords
 from regard.text.names import name_spans
-from regard.text.span_patterns import PATTERNS
+from regard.text.span_patterns import FOREIGN, PATTERNS, SCRIPT_STARTS
 from regard.text.words import Span
 
 NAME = "name"
@@ -48,6 +50,7 @@ _START = (
 )
 # Very long runs of letters, in scripts that have spaces: data that cannot be translated.
 _DATA = rf"[\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{Arabic}}\p{{Hebrew}}\p{{M}}\p{{N}}_]{{{MAX_WORD},}}+"
+_ALL_SCRIPTS = r"\p{L}"  # no letter is foreign
 _REPEATED = r"(?s)(.)\1*+"
 
 _MONTH = (
@@ -65,8 +68,11 @@ class LabeledSpan(NamedTuple):
     kind: str
 
 
-def protected_spans(text: str, known: KnownWords | None = None, language: str = "en") -> list[LabeledSpan]:
+def protected_spans(
+    text: str, known: KnownWords | None = None, language: str = "en", scripts: Sequence[str] | None = None
+) -> list[LabeledSpan]:
     """Returns the protected spans, in order and without overlap. Without `known` words, names are found by shape only.
+    Words in other scripts than `scripts` are protected, if there are any: see `language.scripts_of`.
 
     >>> text = "Call 555-0199 at 3:45 pm 🍕"
     >>> [(text[span.start : span.end], span.kind) for span in protected_spans(text)]
@@ -75,14 +81,16 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
     spans: list[LabeledSpan] = []
     end = 0
     for found in _compiled(_DATA).finditer(text):
-        spans += _shifted(protected_spans(text[end : found.start()], known, language), end)
+        spans += _shifted(protected_spans(text[end : found.start()], known, language, scripts), end)
         spans.append(LabeledSpan(found.start(), found.end(), "code"))
         end = found.end()
     if end:
-        return spans + _shifted(protected_spans(text[end:], known, language), end)
-    while (candidate := _compiled(_START).search(text, end)) is not None:
+        return spans + _shifted(protected_spans(text[end:], known, language, scripts), end)
+    own = _script_set(scripts) if foreign_letters(text, scripts) else _ALL_SCRIPTS
+    starts = _compiled(_START if own == _ALL_SCRIPTS else f"{SCRIPT_STARTS}|{_START}", own)
+    while (candidate := starts.search(text, end)) is not None:
         start, end = candidate.span()
-        for kind, pattern in _patterns_for(text[start]):
+        for kind, pattern in _patterns_for(text[start], own):
             found = pattern.match(text, start)
             if found is not None:
                 end = found.end()
@@ -93,6 +101,19 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
                 end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
     names = name_spans(text, [span[:2] for span in spans], known, language)
     return _join_names(text, sorted([*spans, *(LabeledSpan(*name, NAME) for name in names)])) if names else spans
+
+
+def foreign_letters(text: str, scripts: Sequence[str] | None) -> list[str]:
+    """Returns the letters of a text in other scripts than the given ones; none without scripts.
+
+    >>> foreign_letters("5 kΩ, naïve", ["Latin"])
+    ['Ω']
+    """
+    return [] if text.isascii() or scripts is None else _compiled(FOREIGN, _script_set(scripts)).findall(text)
+
+
+def _script_set(scripts: Sequence[str] | None) -> str:
+    return _ALL_SCRIPTS if scripts is None else "".join(rf"\p{{{script}}}" for script in scripts)
 
 
 def _shifted(spans: list[LabeledSpan], by: int) -> list[LabeledSpan]:
@@ -123,11 +144,13 @@ def written_dates(text: str, language: str = "en") -> list[Span]:
 
 
 @lru_cache(4096)
-def _patterns_for(character: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
+def _patterns_for(character: str, scripts: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
     """Returns the patterns that may match at this character, with their kinds."""
-    return tuple((kind, _compiled(pattern)) for kind, starts, pattern in PATTERNS if _compiled(starts).match(character))
+    return tuple(
+        (kind, _compiled(pattern, scripts)) for kind, starts, pattern in PATTERNS if _compiled(starts).match(character)
+    )
 
 
 @cache
-def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.VERSION1)
+def _compiled(pattern: str, scripts: str = _ALL_SCRIPTS) -> regex.Pattern[str]:
+    return regex.compile(pattern.replace("SCRIPTS", scripts), regex.VERSION1)

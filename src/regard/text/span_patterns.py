@@ -112,6 +112,16 @@ _ASTRAL = r"[[\U00010000-\U0010FFFF]--\p{Extended_Pictographic}--\p{Regional_Ind
 SYMBOL = rf"{_INVISIBLE}++|{_SYMBOLS}++|{_ASTRAL}++"
 SYMBOL_STARTS = rf"{_INVISIBLE}|{_SYMBOLS}|{_ASTRAL}"
 
+# Words in other scripts than SCRIPTS, which the scan replaces, with marks of direction, and what is between such words.
+# µ, and letters that look like Latin ones, make a whole word foreign: µm, kΩ, iPhоne with a Cyrillic о.
+_DIRECTION = r"[\u200E\u200F\u202A-\u202E\u2066-\u2069]"
+FOREIGN = r"[[\p{L}--\p{Common}--[SCRIPTS]][µ--[SCRIPTS]]]"
+_MIXED_START = rf"[\p{{Latin}}\p{{M}}]*+[{FOREIGN}&&\p{{LC}}]"
+_FOREIGN_WORD = rf"(?:{_MIXED_START}[\p{{L}}\p{{M}}\p{{N}}]*+|{FOREIGN}[{FOREIGN}\p{{M}}\p{{Lm}}\p{{N}}\u200C\u200D]*+)"
+_BETWEEN_FOREIGN = r"[\p{P}\p{Zs}\p{N}\p{Cf}\p{M}]{0,20}+"
+SCRIPT = rf"{_DIRECTION}*+{_FOREIGN_WORD}(?:{_BETWEEN_FOREIGN}{_FOREIGN_WORD})*+{_DIRECTION}*+"
+SCRIPT_STARTS = rf"(?<![\p{{L}}\p{{M}}_]){_MIXED_START}|{FOREIGN}"
+
 # Numbers, dates, times, amounts and phone numbers
 SPACE = r"[ \u00A0\u2009\u202F]"  # between groups of digits or before a sign
 _NOT_IN_WORD = r"(?<![\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_])"  # Chinese and Japanese write numbers within words
@@ -200,6 +210,7 @@ PATTERNS = (
     ("number", NUMBER_STARTS, NUMBER),
     ("mention", "@", r"(?<![\w@/])@(?=\d*+[\p{L}_])\w++(?:[.-]\w++)*+(?:/\w++(?:[.-]\w++)*+)?+"),
     ("tag", "#", r"(?<![\w&#/])#[\p{L}\p{M}\p{N}_]++"),
+    ("script", rf"\p{{L}}|{_DIRECTION}", SCRIPT),
     ("symbol", SYMBOL_STARTS, SYMBOL),
     ("symbol", r"\p{Latin}", r"(?<!\p{L})\p{Latin}{1,3}+[²³](?![\p{L}\p{N}])"),  # m²
 )

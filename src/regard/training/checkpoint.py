@@ -193,7 +193,7 @@ def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
         checkpoint = Checkpoint(Progress(**about["progress"]), about["recipe"], about["data"], tensors)
         if not (isinstance(checkpoint.progress.step, int) and isinstance(checkpoint.recipe, str)):
             raise ValueError("step or recipe is missing")
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         advice = "copy it again, or start again"
         if path.name == CURRENT and other.exists():
             advice = f"the one before it is still there: regard resume {folder} --previous"

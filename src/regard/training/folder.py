@@ -120,7 +120,7 @@ class RunFolder:
 def _read_card(bundle: Path) -> dict[str, Any]:
     try:
         card = json.loads((bundle / "card.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return card if isinstance(card, dict) else {}
 

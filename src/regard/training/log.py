@@ -165,7 +165,7 @@ def read_rows(metrics: Path) -> list[dict[str, Any]]:
     for line in metrics.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict) and isinstance(row.get("step"), int) and "kind" in row:
             rows.append(row)

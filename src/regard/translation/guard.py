@@ -22,13 +22,15 @@ import numpy as np
 
 from regard.align.attention import WordAttention
 from regard.bundle.card import Calibration
-from regard.text.language import language_name
+from regard.text.language import language_name, scripts_of
 from regard.text.language_identification import foreign_language, language_words
+from regard.text.protected_spans import foreign_letters
 from regard.text.words import shortened
 from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
 from regard.translation.repetition import loop, words_of
 from regard.translation.translation import Reason
 
+MIN_UNREAD_LETTERS = 2  # in another script, of a doubtful sentence
 MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
 
 
@@ -71,15 +73,29 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
     return Judgement(confidence, reasons)
 
 
+def judge_unread(source: str, scripts: Sequence[str] | None) -> Judgement | None:
+    """Returns the judgement of a sentence that is its own translation: doubtful if it is in a script that the model
+    does not read. A single letter may be a sign: 5 kΩ."""
+    if len(foreign_letters(source, scripts)) < MIN_UNREAD_LETTERS:
+        return None
+    return Judgement(0.0, (Reason("language", "The model does not read the script of the source, which is copied."),))
+
+
 def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
     wanted = seen.languages[0]
     found = foreign_language(seen.source, wanted) if wanted else None
     if wanted is None or found is None:
         return None
-    if seen.bare is not None and found[1] < limits.foreign and foreign_language(seen.bare, wanted) is None:
-        return None  # only a name is foreign: "Mrs Merkel is here."
+    if seen.bare is not None and foreign_language(seen.bare, wanted) is None:
+        copied = scripts_of(found[0]) != scripts_of(wanted) and 2 * _letters(seen.bare) >= _letters(seen.source)
+        if found[1] < limits.foreign or copied:
+            return None  # only a name or a word in another script is foreign: "Mrs Merkel is here."
     text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
     return Reason("language", text)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def _loop(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:

@@ -27,11 +27,12 @@ from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchReques
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
+from regard.text.language import scripts_of
 from regard.text.numbers import invented_numbers
 from regard.text.slots import slots_in
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation
-from regard.translation.guard import Judgement, is_better, judge, retry_options
+from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import CheckedAnswer, checked, repaired
 from regard.translation.prepare import PreparedSentence
@@ -307,8 +308,10 @@ class Pipeline:
 
     def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
         seen = self._observation(draft, text)
-        if self.calibration is None or seen is None:
+        if self.calibration is None:
             return None
+        if seen is None:
+            return judge_unread(draft.unit.prepared.source, scripts_of(*self.languages))
         judged = judge(seen, self.calibration)
         invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]

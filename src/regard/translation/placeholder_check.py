@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from regard.text.glossary import located_terms
 from regard.text.span_matching import find_occurrences
 from regard.text.words import Span, WordLink, word_spans
-from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText
+from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText, is_invisible
 from regard.translation.translation import ProtectedSpan
 
 NOT_PRODUCED = "missing from the search's output"
@@ -89,13 +89,12 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
     """Puts the wanted text in place of the translation of its words, or else next to its neighbours'."""
     start, end = _place(found, lost)
     before, after = found.text[:start], found.text[end:]
-    wanted = lost.wanted
-    if start == end:  # inserted, not replacing: separate it from its neighbours
-        wanted = (" " if before and not before[-1].isspace() and before[-1] not in "([«'’" else "") + wanted
-        wanted += " " if after and not (after[0].isspace() or after[0] in ENDING) else ""
-    at = start + len(wanted) - len(wanted.lstrip()) if lost.wanted[:1] != " " else start
-    place = (at, at + len(lost.wanted))
-    grown = len(wanted) - (end - start)
+    if start == end and not is_invisible(lost.kind, lost.wanted):  # inserted: separate it from its neighbours
+        before += " " if before and not before[-1].isspace() and before[-1] not in "([«'’" else ""
+        after = (" " if after and not (after[0].isspace() or after[0] in ENDING) else "") + after
+    place = (len(before), len(before) + len(lost.wanted))
+    text = before + lost.wanted + after
+    grown = len(text) - len(found.text)
 
     def moved(span: Span) -> Span:
         return (span[0] + grown, span[1] + grown) if span[0] >= end else span
@@ -110,11 +109,13 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
         mended if one is lost else replace(one, target=moved(one.target)) if one.target else one
         for one in found.protected
     ]
-    return CheckedAnswer(before + wanted + after, tuple(sorted(links, key=lambda link: link[1])), tuple(protected))
+    return CheckedAnswer(text, tuple(sorted(links, key=lambda link: link[1])), tuple(protected))
 
 
 def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
-    """Returns where words are linked only with the lost span, if contiguous; else the end of its left neighbour."""
+    """Returns where words are linked only with the lost span, if contiguous; else the end of its left neighbour. An
+    invisible span replaces no word, and a word around it is its neighbour."""
+    invisible = is_invisible(lost.kind, lost.wanted)
     kept = [one.target for one in found.protected if one.target]
 
     def free(span: Span) -> bool:
@@ -125,14 +126,15 @@ def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
 
     own = sorted(target for source, target in found.links if inside(source) and free(target))
     own = [span for span in own if any(character.isalnum() for character in found.text[slice(*span)])]
-    if own:
+    if own and not invisible:
         whole = (own[0][0], own[-1][1])
         others = [target for source, target in found.links if not inside(source)]
         if free(whole) and not any(whole[0] < end and start < whole[1] for start, end in others):
             return whole
-    left = [(source, target) for source, target in found.links if source[1] <= lost.source[0]]
+    left = [(s[0] + 1 if invisible else s[1], target[1]) for s, target in found.links]
+    left = [link for link in left if link[0] <= lost.source[0]]
     if left:
-        at = max(left, key=lambda link: (link[0][1], link[1][1]))[1][1]
+        at = max(left)[1]
         inside_kept = [end for start, end in kept if start < at < end]
         at = inside_kept[0] if inside_kept else at
         return at, at

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from regard.text.casing import lowercase_initial
 from regard.text.glossary import TermMatch
 from regard.text.known_words import KnownWords
+from regard.text.language import scripts_of
 from regard.text.localize import localize
 from regard.text.normalize_input import (
     TextEdit,
@@ -41,7 +42,7 @@ from regard.translation.options import TranslateOptions
 
 TERM = "term"
 EDGE_KINDS = {"emoji", "symbol"}  # not part of the sentence if at its edge
-OMITTED = EDGE_KINDS | {"object"}  # not read by a model without slots
+OMITTED = EDGE_KINDS | {"object", "script"}  # not read by a model without slots
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these, if longer
 NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
 SENTENCE_END = ".!?…。！？"
@@ -59,6 +60,11 @@ class Reader:
     target: str | None
     slots: int = 0  # number of slots the model was trained with; 0: none
     known: KnownWords | None = None
+
+    @property
+    def scripts(self) -> list[str] | None:
+        """The scripts that the model reads; None if they are unknown."""
+        return scripts_of(self.source, self.target)
 
 
 class ProtectedToken(NamedTuple):
@@ -218,7 +224,7 @@ def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[Pro
     if not (options.protect or options.mend or options.glossary):
         return []
     known = None if options.mend and is_title_case(sentence, reader.source, reader.known) else reader.known
-    found = protected_spans(sentence, known, reader.source or "en")
+    found = protected_spans(sentence, known, reader.source or "en", reader.scripts)
     languages = reader.source or "en", reader.target or "en"
     names: dict[LabeledSpan, str] = {}
     if options.mend and options.protect and reader.known:
@@ -297,7 +303,7 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     dates = written_dates(sentence, reader.source or "en")
     protected_tokens = []
     for one in spans:
-        if _is_invisible(one):
+        if is_invisible(one.kind, one.wanted[0]):
             protected_tokens.append(one._replace(omitted=True))
         elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):
             first = one.wanted == ("1",) and reader.target == "fr"
@@ -309,9 +315,9 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     return protected_tokens
 
 
-def _is_invisible(one: ProtectedToken) -> bool:
+def is_invisible(kind: str, text: str) -> bool:
     """Whether a span only controls the display of text: direction marks, soft hyphens, control characters."""
-    return one.kind == "symbol" and all(unicodedata.category(c) in ("Cc", "Cf") for c in one.wanted[0])
+    return kind == "symbol" and all(unicodedata.category(character) in ("Cc", "Cf") for character in text)
 
 
 def _is_unreadable(one: ProtectedToken) -> bool:

@@ -96,7 +96,7 @@ def _learn_once(folder: Path, data: DataConfig, learn: Callable[[], LearningCost
             record = json.loads(done.read_text(encoding="utf-8"))
             before = record.pop("data")
             cost = LearningCost(**record)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
             raise RunError(f"{done} cannot be read ({problem}); remove it and run the same command again") from None
         if now not in (None, before):
             raise RunError(f"{done} is of other training data; choose another folder, or remove {folder}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -29,7 +28,7 @@ from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
-from regard.recipe.read import recipe_from_tables
+from regard.recipe.read import read_tables, recipe_from_tables
 from regard.search.options import BATCH_TOKENS
 from regard.search.steering import RuleSystem
 from regard.search.token_lexicon import TokenLexicon
@@ -114,7 +113,7 @@ class Comparison:
             stored = json.loads(done.read_text(encoding="utf-8"))
             before = {name: stored.pop(name) for name in now}
             result = EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
             raise RunError(f"{done} cannot be read ({problem}); remove it and run the same command again") from None
         for name, fingerprint in now.items():
             if fingerprint not in (None, before[name]):
@@ -205,7 +204,7 @@ def check_recipes(entrant: Entrant) -> None:
         stored = learn.recipe_file(folder)
         if not (folder.exists() and stored.exists()):
             continue
-        before = recipe_from_tables(tomllib.loads(stored.read_text(encoding="utf-8")))
+        before = recipe_from_tables(read_tables(stored))
         changes = [change for change in differences(before, recipe) if change[0] not in FREE]
         if changes:
             key, old, new = changes[0]

@@ -51,7 +51,7 @@ def load(kind: type[Stored], path: Path) -> Stored:
         return _made(kind, found, "")
     except FileNotFoundError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror}") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, zipfile.BadZipFile):
         raise InputError(f"{path} is not a saved {kind.__name__}; write one with {kind.__name__}.save") from None
 
 
