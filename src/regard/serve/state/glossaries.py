@@ -25,6 +25,7 @@ MOST_ENTRIES = 10_000
 MOST_CHARACTERS = 1_000_000  # maximum of all entries together
 LONGEST_NAME = 200
 MAX_PARSED = 16  # maximum glossaries in memory
+ABOUT = "id, name, source, target, created, entries"  # the columns of `StoredGlossary`; entries may be megabytes
 
 EntriesFormat = Literal["tsv", "csv"]
 Pairs = dict[str, str]
@@ -69,17 +70,17 @@ class Glossaries:
     def all(self, owner: str) -> list[StoredGlossary]:
         """The glossaries of an owner, oldest first."""
         with self.store.reading() as connection:
-            rows = connection.execute("SELECT * FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
-            return [_stored(row) for row in rows]
+            rows = connection.execute(f"SELECT {ABOUT} FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
+            return [StoredGlossary(*row) for row in rows]
 
     def get(self, owner: str, id: str) -> StoredGlossary | None:
         """A glossary of this owner, without its entries; None for an unknown id or another owner's glossary."""
-        row = self._row(owner, id)
-        return _stored(row) if row else None
+        row = self._row(owner, id, ABOUT)
+        return StoredGlossary(*row) if row else None
 
     def entries(self, owner: str, id: str) -> str | None:
         """The entries of a glossary as TSV; None for an unknown id."""
-        row = self._row(owner, id)
+        row = self._row(owner, id, "tsv")
         return row["tsv"] if row else None
 
     def glossary(self, owner: str, id: str) -> Glossary | None:
@@ -92,10 +93,10 @@ class Glossaries:
         with self.store.writing() as connection:
             return connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount > 0
 
-    def _row(self, owner: str, id: str) -> sqlite3.Row | None:
+    def _row(self, owner: str, id: str, columns: str) -> sqlite3.Row | None:
         with self.store.reading() as connection:
             found: sqlite3.Row | None = connection.execute(
-                "SELECT * FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
+                f"SELECT {columns} FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
             ).fetchone()
             return found
 
@@ -112,10 +113,6 @@ def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glo
             raise InputError(f'there is no glossary "{id[:60]}"')
         pairs = _pairs(entries) | pairs
     return Glossary.of(pairs) if pairs else None
-
-
-def _stored(row: sqlite3.Row) -> StoredGlossary:
-    return StoredGlossary(row["id"], row["name"], row["source"], row["target"], row["created"], row["entries"])
 
 
 def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
