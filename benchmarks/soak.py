@@ -60,7 +60,13 @@ async def soak(url: str, pid: int, minutes: float, questions: tuple[list[Questio
         seen, traffic.seen = traffic.seen, Seen()
         total.add(seen)
         sizes.append(usage(pid).memory)
-        print(f"minute {(time.perf_counter() - began) / 60:.1f}: {seen}; memory {sizes[-1]:,.0f} MB", flush=True)
+        oldest = time.perf_counter() - min(traffic.waiting, default=time.perf_counter())
+        waiting = f"{len(traffic.waiting)} wait for an answer, for {oldest:.0f} s at most"
+        print(
+            f"minute {(time.perf_counter() - began) / 60:.1f}: {seen}; {waiting}; memory {sizes[-1]:,.0f} MB",
+            flush=True,
+        )
+    total.seconds += [time.perf_counter() - since for since in traffic.waiting]  # they take at least as long
     traffic.ending = True
     began = time.perf_counter()
     os.kill(pid, signal.SIGTERM)

@@ -89,6 +89,7 @@ class Traffic:
     def __init__(self, url: str, sentences: list[Question], paragraphs: list[Question]) -> None:
         self.url, self.sentences, self.paragraphs = url, sentences, paragraphs
         self.seen, self.ending = Seen(), False
+        self.waiting: list[float] = []  # when the one-sentence requests that are not answered yet were sent
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=GOOD)
         self.http = httpx.AsyncClient(base_url=url, timeout=120, limits=limits)
         self.attacks = Attacks(self)
@@ -113,17 +114,20 @@ class Traffic:
         return None
 
     async def text(self, question: Question, deepl: bool) -> None:
-        began = time.perf_counter()
+        began, short = time.perf_counter(), len(question.text) < 100
+        self.waiting += [began] if short else []
         if deepl:
             body: dict[str, Any] = {"text": [question.text], "target_lang": question.target}
             answer = await self.answered("/v2/translate", json=body | {"source_lang": question.source})
         else:
             body = {"q": question.text, "source": question.source, "target": question.target}
             answer = await self.answered("/translate", json=body)
+        if short:
+            self.waiting.remove(began)
         if answer is not None:
             said = answer.json()
             self.check(question.expected, said["translations"][0]["text"] if deepl else said["translatedText"])
-            if len(question.text) < 100:
+            if short:
                 self.seen.seconds.append(time.perf_counter() - began)
 
     async def document(self, some: list[Question]) -> None:
