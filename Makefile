@@ -10,7 +10,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --con
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib >/dev/null 2>&1 || true
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-lowest check house bench clean
+.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-soak test-lowest check house bench clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-browser run the page in a real browser (needs chromium)"
 	@echo "make test-course  run every command of docs/course and compare what it prints (a minute)"
 	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document, and translate 10,000 random texts"
+	@echo "make test-soak    serve good and hostile clients for 30 minutes (MINUTES=2: two)"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
 	@echo "make house        sizes, cycles, duplicates and clashes, as a table"
@@ -64,6 +65,9 @@ test-course: install-dev
 
 test-fuzz: install-dev
 	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py tests/translation/test_fuzz.py
+
+test-soak: install-dev
+	$(BIN)/python benchmarks/soak.py --minutes $(or $(MINUTES),30)
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest $(WORKERS)

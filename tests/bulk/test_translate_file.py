@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from bulk.fakes import Shouting, make_dying, make_refusing, make_shouting
 from regard.bulk import chunks
 from regard.bulk.chunks import TranslationCounts
-from regard.bulk.journal import PartialOutput, ProcessShare, partial_folder
+from regard.bulk.journal import read_journal
+from regard.bulk.partial_output import PartialOutput, ProcessShare, partial_folder
 from regard.bulk.rows import OutputForm
 from regard.bulk.translate_file import FileJob, RunOptions, translate_file
 from regard.data.compressed import COMPRESSED
@@ -92,9 +93,8 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(source: Path, tmp_path: 
         if not killed_at(call, source, out, rows):
             break
         assert not out.exists() or out.read_bytes() == whole.read_bytes()
-        journal = partial_folder(out) / "journal"
-        rows_done = [json.loads(row) for row in (journal.read_text() if journal.exists() else "").splitlines()[1:]]
-        lines = sum(row[1] for row in rows_done if row != "end")
+        journal = read_journal(partial_folder(out) / "journal")
+        lines = sum(entry.lines for entry in journal.entries) if journal else 0
         again = Shouting()
         assert translate(source, out, again, report=rows) == expected
         assert len(again.seen) == 7 - lines  # what was done is not done again
@@ -209,19 +209,6 @@ def test_a_folder_of_someone_else_is_left_alone(source: Path, tmp_path: Path) ->
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
 
 
-@pytest.mark.parametrize("journal", ["[]\n", "3\n", '{"model": 1}\n[1]\n', "{}\n" * 3, "no JSON\n"])
-def test_a_strange_journal(source: Path, tmp_path: Path, journal: str) -> None:
-    folder = partial_folder(tmp_path / "out")
-    folder.mkdir()
-    (folder / "journal").write_text(journal)
-    if journal.startswith("no"):  # not even a first line: there is nothing to lose
-        translate(source, tmp_path / "out")
-        return
-    with pytest.raises(InputError, match="with another"):
-        translate(source, tmp_path / "out")
-    translate(source, tmp_path / "out", run=RunOptions(restart=True))
-
-
 def test_an_input_that_changes_meanwhile_is_not_finished(source: Path, tmp_path: Path) -> None:
     def change(texts: Any) -> None:
         source.write_text(TEXT + "more\n")
@@ -283,7 +270,9 @@ def test_an_error_of_a_worker_comes_when_its_turn_comes(tmp_path: Path) -> None:
     source.write_text(TEXT.replace("line 10\n", "bad\n"))
     with pytest.raises(InputError, match="this text is bad"):
         translate(source, out, run=RunOptions(2, make_refusing))
-    assert [json.loads(row)[0] for row in (partial_folder(out) / "journal").read_text().splitlines()[1:]] == [0, 1, 2]
+    journal = read_journal(partial_folder(out) / "journal")
+    assert journal is not None
+    assert [entry.number for entry in journal.entries] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("world", [2, 3, 9])

@@ -28,10 +28,10 @@ def source(tmp_path: Path) -> Path:
 
 KILLED = """
 import os, sys
-from regard.bulk import chunks, journal
+from regard.bulk import chunks, partial_output
 from regard.cli import main
 
-add = journal.PartialOutput.add
+add = partial_output.PartialOutput.add
 chunks.MAX_CHUNK_LINES = 5
 
 def add_and_die(self, *given):
@@ -39,7 +39,7 @@ def add_and_die(self, *given):
     if self.done == 2:
         os.kill(os.getpid(), 9)
 
-journal.PartialOutput.add = add_and_die
+partial_output.PartialOutput.add = add_and_die
 main(sys.argv[1:])
 """
 
@@ -127,14 +127,14 @@ def test_what_is_refused(words: list[str], said: str, call: Call) -> None:
     assert answer.err.count("\n") == 1
 
 
-def test_other_work_names_the_flag(run_folder: Path, source: Path, tmp_path: Path, call: Call) -> None:
+def test_a_former_journal_names_the_flag(run_folder: Path, source: Path, tmp_path: Path, call: Call) -> None:
     folder = tmp_path / "out.partial"
     folder.mkdir()
-    (folder / "journal").write_text('{"model": "another"}\n')
+    (folder / "journal").write_text('{"version of regard": "0.2.0"}\n[0,1,5,0,{"texts":1}]\n')
     given = ["translate", "--model", run_folder, "--input", source, "--out", tmp_path / "out", "--device", "cpu"]
     answer = call(*given)
     assert answer.code == 2
-    assert "contains an unfinished translation with another " in answer.err
+    assert "was written by another version of regard; restart" in answer.err
     assert "(--restart)" in answer.err
     assert answer.err.count("\n") == 1
     assert call(*given, "--restart").code == 0

@@ -105,6 +105,44 @@ def test_a_killed_worker_loses_nothing(state: ServerState, clock: Clock) -> None
     assert documents.result(done) == b"bonjour"
 
 
+@pytest.mark.parametrize("step", [-3600.0, -86400.0])
+def test_a_clock_that_is_set_back_prolongs_no_lease_and_no_lifetime(
+    state: ServerState, clock: Clock, step: float
+) -> None:
+    documents = state.documents
+    job, key = documents.submit("a", "a.txt", b"hello", {})
+    done, done_key = documents.keep("a", "b.txt", b"done")
+    assert documents.take("killed")
+    clock.time += step
+    state.clean()
+    assert documents.take("another") is None  # its worker may be alive, and has a whole lease to say so
+    assert documents.renew(job, "killed")
+    clock.time += LEASE_SECONDS + 1
+    taken = documents.take("another")
+    assert taken is not None
+    assert taken.id == job.id
+    clock.time += 60 * documents.limits.minutes
+    state.clean()
+    assert documents.get(job.id, key, "a") is None
+    assert documents.get(done.id, done_key, "a") is None
+    assert files(state) == []
+
+
+@pytest.mark.parametrize("step", [3600.0, 86400.0])
+def test_a_clock_that_is_set_forward_ends_lifetimes(state: ServerState, clock: Clock, step: float) -> None:
+    job, key = state.documents.submit("a", "a.txt", b"hello", {})
+    assert state.documents.take("worker")
+    clock.time += step
+    state.clean()
+    assert state.documents.get(job.id, key, "a") is None
+    assert state.documents.take("another") is None
+    assert not state.documents.finish(job, "worker", b"late", 5)
+    clock.time -= step
+    job, key = state.documents.submit("a", "a.txt", b"hello", {})
+    assert state.documents.take("worker")
+    assert state.documents.get(job.id, key, "a") is not None
+
+
 def test_a_late_worker_does_not_take_the_upload_away(state: ServerState, clock: Clock) -> None:
     documents = state.documents
     documents.submit("a", "a.txt", b"hello", {})
@@ -158,6 +196,15 @@ def test_there_is_an_end_to_the_room(state: ServerState) -> None:
     with pytest.raises(StoreFullError, match="3 documents are waiting"):
         documents.submit("a", "e.txt", b"e", {})
     assert len(files(state)) == 4
+
+
+def test_there_is_an_end_to_the_number(state: ServerState, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.serve.state.documents.MOST_DOCUMENTS", 2)
+    for _ in range(2):
+        state.documents.keep("a", "a.txt", b"a")
+    with pytest.raises(StoreFullError, match="2 documents are stored, which is the most allowed; try again later"):
+        state.documents.keep("a", "a.txt", b"a")
+    assert len(files(state)) == 2
 
 
 def test_a_disk_without_room_is_one_line(state: ServerState) -> None:

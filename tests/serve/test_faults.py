@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -13,12 +14,17 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
+import httpx
 import pytest
 
 from regard.bundle import bundled_models
-from server_process import MODEL, ServerProcess, running
+from regard.serve.state.keys import ApiKeys, KeyLimits
+from regard.serve.state.store import Store
+from server_process import MODEL, SOON, ServerProcess, running
 
 pytestmark = [
     pytest.mark.long,
@@ -83,6 +89,78 @@ def test_a_worker_that_is_killed_is_replaced_and_the_others_go_on() -> None:
         with ThreadPoolExecutor(8) as threads:
             answers = list(threads.map(server.translate, [CAT] * 40))
         assert [answer.body for answer in answers] == [{"translatedText": BLACK}] * 40
+
+
+def test_workers_whose_parent_is_killed_end_and_free_the_port() -> None:
+    with running("--workers", "2") as server:
+        server.translate()
+        children = server.children
+        os.kill(server.process.pid, signal.SIGKILL)
+        try:
+            server.wait_until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in children), 30)
+            with running("--port", str(server.port)) as again:
+                assert again.translate().body == {"translatedText": BLACK}
+        finally:
+            for pid in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+@dataclass
+class Acknowledged:
+    """What a server has answered, so that it must be in its store."""
+
+    glossaries: dict[str, str] = field(default_factory=dict)  # entries by id
+    documents: list[dict[str, str]] = field(default_factory=list)
+    requests: int = 0
+
+    def send(self, client: httpx.Client, number: int) -> None:
+        """Make glossaries, upload documents and translate until the server is gone."""
+        with contextlib.suppress(httpx.TransportError):
+            for turn in count():
+                entries = f"cat {number} {turn}\tmatou {turn}"
+                given = {"name": "n", "source_lang": "en", "target_lang": "fr", "entries": entries}
+                made = client.post("/v2/glossaries", json=given)
+                self.glossaries[made.json()["glossary_id"]] = entries
+                upload = client.post("/v2/document", data={"target_lang": "FR"}, files={"file": ("a.txt", CAT)})
+                self.documents.append(upload.json())
+                assert client.post("/translate", json={"q": CAT, "source": "en", "target": "fr"}).status_code == 200
+                self.requests += 3
+
+
+def test_a_killed_server_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
+    """All its processes are killed under load; documents in translation are taken again after their lease."""
+    with Store(tmp_path) as store:
+        secret, key = ApiKeys(store).add("alice", KeyLimits(per_minute=100_000))
+    headers = {"Authorization": f"DeepL-Auth-Key {secret}"}
+    flags, known = ["--workers", "2", "--state", tmp_path, "--keys"], Acknowledged()
+
+    def connected(server: ServerProcess) -> httpx.Client:
+        return httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers=headers, timeout=SOON)
+
+    with running(*flags) as server, connected(server) as client, ThreadPoolExecutor(4) as threads:
+        sent = [threads.submit(known.send, client, number) for number in range(4)]
+        server.wait_until(lambda: len(known.documents) >= 40)
+        for pid in (server.process.pid, *server.children):
+            os.kill(pid, signal.SIGKILL)
+        for one in sent:
+            one.result()
+    with Store(tmp_path) as store, store.reading() as connection:  # before the requests are a minute old
+        assert connection.execute("SELECT count(*) FROM hits").fetchone()[0] >= known.requests
+        used = connection.execute("SELECT characters FROM used WHERE subject = ?", (key.owner,)).fetchone()[0]
+        assert used >= len(CAT) * (len(known.documents) + known.requests // 3)
+    with running(*flags) as server, connected(server) as client:
+        found = {row["glossary_id"] for row in client.get("/v2/glossaries").json()["glossaries"]}
+        assert found >= set(known.glossaries)
+        for id, entries in known.glossaries.items():
+            assert client.get(f"/v2/glossaries/{id}/entries").text == entries
+        for made in known.documents:
+            path, given = f"/v2/document/{made['document_id']}", {"document_key": made["document_key"]}
+            until = time.monotonic() + 2 * SOON
+            while (status := client.post(path, json=given).json()["status"]) != "done":
+                assert status in ("queued", "translating")
+                assert time.monotonic() < until
+            assert client.post(f"{path}/result", json=given).text == BLACK
 
 
 def test_a_model_folder_that_is_removed(tmp_path: Path) -> None:

@@ -97,6 +97,64 @@ def test_never_more_characters_than_allowed_in_a_period(
         assert two[1 - process].usage(subject, period) == used.get(name, 0)  # type: ignore[arg-type]
 
 
+STEPS = [-3600.0, -86400.0, 3600.0, 86400.0]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_clock_that_is_set_makes_nobody_wait_longer_than_a_minute(
+    two: tuple[Limiter, Limiter], clock: Clock, step: float
+) -> None:
+    for _ in range(3):
+        assert two[0].request(f"key:step {step}", 3) is None
+    clock.time += step
+    wait = two[1].request(f"key:step {step}", 3)
+    assert wait == (60 if step < 0 else None)
+    clock.time += wait or 0
+    assert two[1].request(f"key:step {step}", 3) is None
+    clock.time += abs(step)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_requests_of_the_future_are_removed_after_a_minute(
+    two: tuple[Limiter, Limiter], clock: Clock, step: float
+) -> None:
+    two[0].request("address:192.0.2.7", 5)
+    clock.time += step
+    for later in (0, MINUTE):
+        clock.time += later
+        two[0].clean()
+    with two[0].store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM hits").fetchone()[0] == 0
+    clock.time += abs(step)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("subject", ["key:", "address:192.0.2."])
+def test_a_clock_that_is_set_and_corrected_loses_no_count(
+    two: tuple[Limiter, Limiter], clock: Clock, step: float, subject: str
+) -> None:
+    subject = f"{subject}{STEPS.index(step)}"
+    assert two[0].charge(subject, 70, 100, "day") is None
+    clock.time += step
+    two[0].clean()
+    wait = two[1].charge(subject, 60, 100, "day")
+    assert wait is None or wait <= 86400
+    clock.time -= step
+    two[0].clean()
+    assert two[1].usage(subject, "day") >= 70
+    assert two[1].charge(subject, 60, 100, "day") is not None
+    clock.time += 86400
+
+
+def test_a_refund_is_for_the_period_of_the_charge(two: tuple[Limiter, Limiter], clock: Clock) -> None:
+    then = clock.time
+    assert two[0].charge("key:late", 70, 100, "day") is None
+    clock.time += 86400
+    assert two[0].charge("key:late", 50, 100, "day") is None
+    two[0].refund("key:late", 70, "day", then)
+    assert two[0].usage("key:late", "day") == 50
+
+
 def test_what_was_not_translated_is_counted_off(two: tuple[Limiter, Limiter]) -> None:
     limiter = two[0]
     assert limiter.charge("key:back", 70, 100) is None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from regard.bulk.chunks import (
     MAX_CHUNK_LINES,
@@ -27,7 +27,8 @@ from regard.bulk.chunks import (
     TranslationCounts,
     line_chunks,
 )
-from regard.bulk.journal import WHOLE, ChunkEntry, PartialOutput, ProcessShare, input_identity, work_identity
+from regard.bulk.journal import ChunkEntry, FileName, damaged, input_identity, read_chunks, work_identity
+from regard.bulk.partial_output import WHOLE, PartialOutput, ProcessShare
 from regard.bulk.rows import PLAIN, OutputForm, check_form
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
@@ -51,32 +52,30 @@ def write_all(chunks: Iterable[bytes], path: Path) -> None:
             file.write(chunk)
 
 
-def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> TranslationCounts:
+def finish(part: PartialOutput, lines: int, join: Join = write_all) -> TranslationCounts:
     """Moves output and report to their final paths, then removes the folder. With several processes, the first waits
-    for the others and does this for all. After a kill in between, it can be called again."""
-    if part.share.world == 1 and not part.path("output").exists():  # killed after the renames
-        part.remove()
-        return part.tally
+    for the others and does this for all. After a kill in between, it can be called again. Raises InputError if the
+    files are damaged or are not the translation of so many lines."""
     journals = [part.wait_for(rank) for rank in range(part.share.world)]
+    entries = sorted((entry for entries in journals for entry in entries), key=lambda entry: entry.number)
+    found = sum(entry.lines for entry in entries)
+    if found != lines or [entry.number for entry in entries] != list(range(len(entries))):
+        raise damaged(f"{part.folder} has {found:,} lines in {len(entries):,} chunks, not all {lines:,}", part.folder)
     tally = TranslationCounts()
-    for entry in sorted(entry for entries in journals for entry in entries):
+    for entry in entries:
         tally.join(TranslationCounts(**entry.tally))
-    if report is not None and part.path("report").exists():
-        _place(part, journals, "report", write_all, report)
-    _place(part, journals, "output", join, part.out)
+    if part.report is not None and part.path("report").exists():
+        _place(part, journals, "report", write_all, part.report)
+    if part.path("output").exists():
+        _place(part, journals, "output", join, part.out)
     part.remove()
     return tally
 
 
-def _place(
-    part: PartialOutput, journals: list[list[ChunkEntry]], name: Literal["output", "report"], join: Join, to: Path
-) -> None:
+def _place(part: PartialOutput, journals: list[list[ChunkEntry]], name: FileName, join: Join, to: Path) -> None:
     whole = part.path(name)
     if part.share.world > 1 or join is not write_all:
-        streams = [
-            chunk_bytes(part.path(name, rank), [getattr(entry, name) for entry in entries])
-            for rank, entries in enumerate(journals)
-        ]
+        streams = [read_chunks(part.path(name, rank), entries, name) for rank, entries in enumerate(journals)]
         whole = part.folder / f"joined.{name}"
         rounds = zip_longest(*streams)  # chunk k is in stream k mod n
         join((chunk for chunks in rounds for chunk in chunks if chunk is not None), whole)
@@ -87,15 +86,6 @@ def _place(
     except OSError as problem:
         raise InputError(f"{to} cannot be written: {problem.strerror or problem}; the result is in {whole}") from None
     sync_folder(to.parent)
-
-
-def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
-    """Yields the chunks of a file that end at these offsets."""
-    with path.open("rb") as file:
-        start = 0
-        for end in ends:
-            yield file.read(end - start)
-            start = end
 
 
 MAX_WORKERS = 256
@@ -180,7 +170,7 @@ def translate_file(
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
     settings |= {"report": task.report, "processes": run.share.world, "engine": translator.engine_name}
     identity = work_identity(job.input, translator.folders, settings, job.options)
-    with PartialOutput(out, run.share, identity, run.restart) as part:
+    with PartialOutput(out, run.share, identity, run.restart, job.report) as part:
         done = part.lines
         if part.resumed and run.resumed:
             run.resumed(done, lines)
@@ -202,7 +192,7 @@ def translate_file(
             if not part.done and run.share.world == 1:
                 part.remove()  # nothing has been done that could be resumed
             raise
-        return finish(part, job.report, _join(job)) if run.share.rank == 0 else part.tally
+        return finish(part, lines, _join(job)) if run.share.rank == 0 else part.tally
 
 
 def translated_chunks(

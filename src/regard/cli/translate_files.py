@@ -57,7 +57,7 @@ def translate_in_chunks(
     doubts: DoubtReport,
 ) -> None:
     """Translate a file in chunks, with progress on standard error. `load` makes the translators of other processes."""
-    from regard.bulk.journal import ProcessShare, partial_folder
+    from regard.bulk.partial_output import ProcessShare, partial_folder
     from regard.bulk.translate_file import RunOptions, translate_file, translated_chunks
 
     share = ProcessShare(*process_rank())

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import logging
 import math
+import multiprocessing
 import os
 import signal
 import socket
@@ -90,6 +91,7 @@ def worker_app() -> Starlette:
 
     use_single_arena()
     log_to_standard_error()
+    stop_with_parent()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     return create_app(ServeConfig(**filled))
@@ -234,6 +236,17 @@ def run_workers(settings: uvicorn.Config, listening: socket.socket) -> None:
         worker.exitcode not in (0, -signal.SIGTERM, -signal.SIGINT) for worker in workers.processes
     ):
         raise RegardError("a worker could not start, or did not end by itself; the lines above say why")
+
+
+def stop_with_parent() -> None:
+    """Stop a worker, which holds the listening socket, when its parent is killed."""
+    if (parent := multiprocessing.parent_process()) is not None:
+
+        def wait() -> None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=wait, daemon=True).start()
 
 
 @contextlib.contextmanager

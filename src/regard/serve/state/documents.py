@@ -6,7 +6,8 @@
 
 Any worker of any replica takes the next job. It holds a lease on the job, which it renews while it translates; a job
 whose lease has expired is taken by another worker. A job that was taken `MOST_ATTEMPTS` times fails: if it kills its
-workers, it would kill the next one too.
+workers, it would kill the next one too. If the system's clock is set back, leases and lifetimes that seem to begin in
+the future begin now.
 
 Uploads and results are files beside the store, not blobs in it: they are large and short-lived, and their disk space
 is released at once. Their names are random and made here; no part of a request becomes part of a path. A result is sent
@@ -35,6 +36,7 @@ FOLDER = "documents"
 FILE_NAME = re.compile(r"[0-9a-f]{32}\.(in|out|tmp)")
 LEASE_SECONDS = 30.0
 MOST_ATTEMPTS = 3
+MOST_DOCUMENTS = 20_000  # waiting, done and failed ones together; every upload reads all rows
 LONGEST_NAME = 255
 ORPHAN_SECONDS = 3600.0  # age at which a file without a job is removed
 
@@ -116,6 +118,7 @@ class Documents:
         renewed its lease for `LEASE_SECONDS` waits again."""
         now = self.store.now()
         with self.store.writing() as connection:
+            connection.execute("UPDATE documents SET heard = ? WHERE status = 'translating' AND heard > ?", (now, now))
             given_up = connection.execute(
                 "UPDATE documents SET status = 'error', message = ? "
                 "WHERE status = 'translating' AND heard < ? AND attempts >= ? RETURNING *",
@@ -171,6 +174,9 @@ class Documents:
         and every minute."""
         now = self.store.now()
         with self.store.writing() as connection:
+            connection.execute(
+                "UPDATE documents SET expires = expires - created + ?, created = ? WHERE created > ?", (now, now, now)
+            )
             gone = [row["id"] for row in connection.execute("SELECT id FROM documents WHERE expires <= ?", (now,))]
             connection.execute("DELETE FROM documents WHERE expires <= ?", (now,))
             known = {row["id"] for row in connection.execute("SELECT id FROM documents")}
@@ -195,9 +201,11 @@ class Documents:
         values = (id, owner, hashed(key), name, json.dumps(request), status, characters, len(data))
         with self._written(data) as file, self.store.writing() as connection:
             self._check_room(connection, len(data))
-            waiting = connection.execute(
-                "SELECT count(*) FROM documents WHERE status IN ('queued', 'translating')"
-            ).fetchone()[0]
+            count, waiting = connection.execute(
+                "SELECT count(*), coalesce(sum(status IN ('queued', 'translating')), 0) FROM documents"
+            ).fetchone()
+            if count >= MOST_DOCUMENTS:
+                raise StoreFullError(f"{count:,} documents are stored, which is the most allowed; try again later")
             if status == "queued" and waiting >= self.limits.waiting:
                 raise StoreFullError(f"{waiting:,} documents are waiting, which is the most allowed; try again later")
             row = connection.execute(

@@ -12,7 +12,7 @@ import io
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -25,6 +25,7 @@ MOST_ENTRIES = 10_000
 MOST_CHARACTERS = 1_000_000  # maximum of all entries together
 LONGEST_NAME = 200
 MAX_PARSED = 16  # maximum glossaries in memory
+ABOUT = "id, name, source, target, created, entries"  # the columns of `StoredGlossary`; entries may be megabytes
 
 EntriesFormat = Literal["tsv", "csv"]
 Pairs = dict[str, str]
@@ -69,25 +70,26 @@ class Glossaries:
     def all(self, owner: str) -> list[StoredGlossary]:
         """The glossaries of an owner, oldest first."""
         with self.store.reading() as connection:
-            rows = connection.execute("SELECT * FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
-            return [_stored(row) for row in rows]
+            rows = connection.execute(f"SELECT {ABOUT} FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
+            return [StoredGlossary(*row) for row in rows]
 
     def get(self, owner: str, id: str) -> StoredGlossary | None:
         """A glossary of this owner, without its entries; None for an unknown id or another owner's glossary."""
-        found = self.find(owner, [id])
-        return replace(found[0], tsv="") if found else None
+        row = self._row(owner, id, ABOUT)
+        return StoredGlossary(*row) if row else None
 
     def entries(self, owner: str, id: str) -> str | None:
         """The entries of a glossary as TSV; None for an unknown id."""
-        found = self.find(owner, [id])
-        return found[0].tsv if found else None
+        row = self._row(owner, id, "tsv")
+        return row["tsv"] if row else None
 
     def find(self, owner: str, ids: Sequence[str]) -> list[StoredGlossary]:
         """The glossaries of this owner with these ids, in their order; unknown ids are left out."""
         marks = ", ".join("?" * len(ids))
         with self.store.reading() as connection:
-            rows = connection.execute(f"SELECT * FROM glossaries WHERE owner = ? AND id IN ({marks})", (owner, *ids))
-            return sorted((_stored(row, row["tsv"]) for row in rows), key=lambda found: ids.index(found.id))
+            query = f"SELECT {ABOUT}, tsv FROM glossaries WHERE owner = ? AND id IN ({marks})"
+            rows = connection.execute(query, (owner, *ids))
+            return sorted((StoredGlossary(*row) for row in rows), key=lambda found: ids.index(found.id))
 
     def merge(self, found: Sequence[StoredGlossary]) -> Glossary:
         """The entries of glossaries that `find` has returned; for a term in several of them the first one is used."""
@@ -103,9 +105,12 @@ class Glossaries:
         with self.store.writing() as connection:
             return connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount > 0
 
-
-def _stored(row: sqlite3.Row, tsv: str = "") -> StoredGlossary:
-    return StoredGlossary(row["id"], row["name"], row["source"], row["target"], row["created"], row["entries"], tsv)
+    def _row(self, owner: str, id: str, columns: str) -> sqlite3.Row | None:
+        with self.store.reading() as connection:
+            found: sqlite3.Row | None = connection.execute(
+                f"SELECT {columns} FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
+            ).fetchone()
+            return found
 
 
 def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:

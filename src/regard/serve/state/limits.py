@@ -4,7 +4,9 @@ Requests: the times within the last minute are stored and counted, so that no in
 allowed. (A token bucket or counts by calendar minute would allow twice as many around a boundary.) This costs a row of
 30 bytes for each request of the last minute. Characters: one count for each calendar period, UTC.
 
-Every decision is one transaction of the store, so that all workers and replicas together respect the limit.
+Every decision is one transaction of the store, so that all workers and replicas together respect the limit. If the
+system's clock is set back, requests that seem to come from the future count as of now, so nobody waits longer than a
+minute.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from regard.serve.state.keys import Period
 from regard.serve.state.store import Store
 
 MINUTE = 60.0
+KEPT_DAYS = 2  # days for which counts of addresses in past periods are kept, in case the clock was ahead
 
 
 class Limiter:
@@ -31,6 +34,7 @@ class Limiter:
         with self.store.writing() as connection:
             now = self.store.now()
             connection.execute("DELETE FROM hits WHERE subject = ? AND at <= ?", (subject, now - MINUTE))
+            connection.execute("UPDATE hits SET at = ? WHERE subject = ? AND at > ?", (now, subject, now))
             times = "FROM hits WHERE subject = ?"
             count = connection.execute(f"SELECT count(*) {times}", (subject,)).fetchone()[0]
             if count < per_minute:
@@ -57,10 +61,10 @@ class Limiter:
             )
             return None
 
-    def refund(self, subject: str, characters: int, period: Period = "month") -> None:
-        """Subtract characters that were counted for a request that failed."""
+    def refund(self, subject: str, characters: int, period: Period = "month", at: float | None = None) -> None:
+        """Subtract characters that were counted for a request that failed, at the time `at`; default: just now."""
         with self.store.writing() as connection:
-            name, _ = period_of(self.store.now(), period)
+            name, _ = period_of(self.store.now() if at is None else at, period)
             connection.execute(
                 "UPDATE used SET characters = max(0, characters - ?) WHERE subject = ? AND period = ?",
                 (characters, subject, name),
@@ -74,11 +78,13 @@ class Limiter:
     def clean(self) -> None:
         """Delete requests older than a minute, and counts of addresses in past periods. Counts of keys are kept."""
         now = self.store.now()
+        past = now - KEPT_DAYS * 86400
         with self.store.writing() as connection:
             connection.execute("DELETE FROM hits WHERE at <= ?", (now - MINUTE,))
+            connection.execute("UPDATE hits SET at = ? WHERE at > ?", (now, now))
             connection.execute(
-                "DELETE FROM used WHERE subject LIKE 'address:%' AND period NOT IN (?, ?)",
-                (period_of(now, "day")[0], period_of(now, "month")[0]),
+                "DELETE FROM used WHERE subject LIKE 'address:%' AND period < iif(length(period) = 7, ?, ?)",
+                (period_of(past, "month")[0], period_of(past, "day")[0]),
             )
 
 

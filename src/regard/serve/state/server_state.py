@@ -70,7 +70,7 @@ class ServerState(contextlib.AbstractContextManager["ServerState"]):
     def _refund(self, failed: DocumentJob) -> None:
         """Subtract the characters of a document that was not translated from those counted for its client."""
         if charged := failed.request.get("charged"):
-            self.limiter.refund(charged["subject"], charged["characters"], charged["period"])
+            self.limiter.refund(charged["subject"], charged["characters"], charged["period"], failed.created)
 
     def clean(self) -> None:
         """Remove expired state; called when a server starts, and every minute."""
