@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import regard
-from regard.serve.batcher import MAX_UNITS, BatchDone, Batcher
+from regard.serve.batcher import MAX_UNITS, BatchDone, Batcher, SlowLane
 from regard.serve.errors import ServeError
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
@@ -230,3 +230,26 @@ def test_a_search_ends_with_its_request_and_closing_does_not_wait_for_it(
     assert ended.wait(SOON)
     batcher.close()
     assert not any(thread.is_alive() for thread in batcher._threads)
+
+
+def test_a_slow_search_pauses_while_a_fast_one_runs_but_not_forever() -> None:
+    lane, passed = SlowLane(), threading.Event()
+
+    def step() -> None:
+        lane.pause()
+        passed.set()
+
+    with lane.slow_search():
+        lane.pause()  # nothing else is running
+        with lane.fast_search():
+            time.sleep(0.05)
+            waiting = threading.Thread(target=step)
+            waiting.start()
+            assert not passed.wait(0.05)  # it worked for 0.05 s, so it waits for 0.2 s
+            assert passed.wait(SOON)
+            waiting.join()
+            passed.clear()
+            lane._resumed -= SOON  # as if it had worked long
+            threading.Thread(target=step).start()
+            assert not passed.wait(0.05)
+        assert passed.wait(SOON)  # the fast search has ended

@@ -11,7 +11,7 @@ next batch.
 Every search can be stopped: between two steps it checks whether its request is over. A batch also has a time slice.
 Units that are not done within it, or that need the native engine beside a fast one (required terms that the free
 search does not produce), continue in the slow lane, one thread with few units at a time, so that other requests never
-wait for them.
+wait for them. Between two steps a slow search pauses while others are running.
 
 A request is accepted if it can be finished before its deadline at the speed of the last batches; others are refused
 at once.
@@ -23,7 +23,8 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -44,7 +45,41 @@ SMOOTHING = 0.2  # weight of the last batch in the speed, which is an exponentia
 SLICE_SECONDS = 2.0  # of a batch, or longer where the speed of the last batches makes that likely
 SLICE_MARGIN = 4  # slice in units of the expected time
 SLOW_UNITS = 2  # of a batch in the slow lane
+SLOW_SHARE = 5  # a slow search works for at least one part in so many of the time
 CLOSE_SECONDS = 5.0  # for a running search to notice that its request is over
+
+
+class SlowLane:
+    """Shared by the batchers of a process: runs one slow search at a time, and leaves most of the processor to the fast
+    ones."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._changed, self._fast, self._resumed = threading.Condition(), 0, 0.0
+
+    @contextmanager
+    def slow_search(self) -> Iterator[None]:
+        with self._lock:
+            self._resumed = time.monotonic()
+            yield
+
+    @contextmanager
+    def fast_search(self) -> Iterator[None]:
+        with self._changed:
+            self._fast += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._fast -= 1
+                self._changed.notify()
+
+    def pause(self) -> None:
+        """Wait between two steps of a slow search until no fast one is running, or for its share of the time."""
+        worked = time.monotonic() - self._resumed
+        with self._changed:
+            self._changed.wait_for(lambda: not self._fast, (SLOW_SHARE - 1) * worked)
+        self._resumed = time.monotonic()
 
 
 class BatchDone(NamedTuple):
@@ -65,11 +100,10 @@ class Batcher:
         threads: int,
         most_characters: int,
         observe: Callable[[BatchDone], None] | None = None,
-        slow_lane: threading.Lock | None = None,
+        slow_lane: SlowLane | None = None,
     ) -> None:
-        """`slow_lane`: shared by batchers of which only one at a time works in its slow lane."""
         self._queue, self._slow = RequestQueue(), list[tuple[Portion, Pipeline]]()
-        self._slow_lane = slow_lane or threading.Lock()
+        self._slow_lane = slow_lane or SlowLane()
         self._served: dict[Hashable, int] = {}  # by client: when its last turn in the slow lane was, in turns
         lock = threading.Lock()
         self._changed, self._slow_changed = threading.Condition(lock), threading.Condition(lock)
@@ -208,9 +242,10 @@ class Batcher:
             self._searching += 1
             searching = self._searching
         until = began + self._slice(batch, searching)
-        units = [unit for portion in batch for unit in portion.stoppable(until, fallback=False)]
+        units = [unit for portion in batch for unit in portion.stoppable(until)]
         try:
-            results = iter(pipeline.results(units))
+            with self._slow_lane.fast_search():
+                results = iter(pipeline.results(units))
         except Exception as problem:
             if len(batch) == 1:
                 batch[0].request.fail(problem)
@@ -266,9 +301,9 @@ class Batcher:
             portion, pipeline = self._slow.pop(turns.index(min(turns)))
             self._served = {} if not self._slow else self._served | {portion.request.client: max(turns) + 1}
         chosen = portion.missing[:SLOW_UNITS]
-        units = portion.stoppable(math.inf, fallback=True, chosen=chosen)
+        units = portion.stoppable(math.inf, chosen, self._slow_lane.pause)
         try:
-            with self._slow_lane:
+            with self._slow_lane.slow_search():
                 results = pipeline.results(units)
             for i, unit, result in zip(chosen, units, results, strict=True):
                 portion.results[i] = None if unit.stop and unit.stop.abandoned else result

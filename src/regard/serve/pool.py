@@ -12,7 +12,6 @@ import ctypes
 import gc
 import logging
 import os
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.bundled_models import Direction
 from regard.errors import InputError
-from regard.serve.batcher import BatchDone, Batcher
+from regard.serve.batcher import BatchDone, Batcher, SlowLane
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
@@ -106,7 +105,7 @@ class ModelPool:
 
     def __init__(self, config: ServeConfig, observe: Callable[[str, BatchDone], None] | None = None) -> None:
         """Read cards and vocabularies; weights are loaded later. `observe` is called with each batch of a model."""
-        self._config, self._observe, self._slow_lane = config, observe, threading.Lock()
+        self._config, self._observe, self._slow_lane = config, observe, SlowLane()
         self.models: dict[str, ServedModel] = {}
         for name, folder in named_models(config.models):
             self.models[name] = ServedModel(name, folder, Bundle.read(folder))

@@ -38,12 +38,20 @@ class Portion:
         """The indices of units without a result."""
         return [i for i, result in enumerate(self.results) if result is None]
 
-    def stoppable(self, deadline: float, fallback: bool, chosen: Sequence[int] | None = None) -> list[Unit]:
-        """Return the units, or the chosen ones, with signals that stop them at a deadline or after the request."""
-        request = self.request
-        deadline = min(deadline, request.deadline)
+    def stoppable(
+        self, deadline: float, chosen: Sequence[int] | None = None, pause: Callable[[], None] | None = None
+    ) -> list[Unit]:
+        """Return the units, or the chosen ones, with signals that stop them at a deadline or after the request. In the
+        slow lane `pause` is called between two steps, and the native engine may take over."""
+
+        def is_over() -> bool:
+            if pause is not None and not self.request.finished:
+                pause()
+            return self.request.finished
+
+        deadline, slow = min(deadline, self.request.deadline), pause is not None
         units = self.units if chosen is None else [self.units[i] for i in chosen]
-        return [replace(unit, stop=StopSignal(deadline, lambda: request.finished, fallback)) for unit in units]
+        return [replace(unit, stop=StopSignal(deadline, is_over, slow)) for unit in units]
 
 
 @dataclass(eq=False)

@@ -150,7 +150,7 @@ STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 def start_timer(seconds: float, function: Callable[..., object], *args: object) -> None:
-    """Call a function later, unless the process has ended: a search or the loading of a model cannot be cancelled."""
+    """Call a function later, unless the process has ended: the loading of a model cannot be cancelled."""
     timer = threading.Timer(seconds, function, args)
     timer.daemon = True
     timer.start()
