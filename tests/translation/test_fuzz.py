@@ -60,7 +60,7 @@ def check(translator: Translator, texts: list[str]) -> None:
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
+@settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
 @given(texts=st.lists(TEXTS, min_size=20, max_size=20))
 def test_a_text_is_translated_alone_as_among_others(translator: Translator, texts: list[str]) -> None:
     check(translator, texts)
