@@ -194,7 +194,6 @@ def test_a_body_that_is_too_large_is_not_read_to_its_end() -> None:
     streamed = Wire(*[b"x" * 60] * 10)
     asyncio.run(guard(scope_of(), streamed.receive, streamed.send))
     assert (streamed.status, streamed.read) == (413, 2)
-    assert (b"connection", b"close") in streamed.sent[0]["headers"]
 
 
 def test_a_body_that_takes_too_long_is_given_up() -> None:

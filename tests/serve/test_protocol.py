@@ -88,3 +88,25 @@ def test_tiny_chunks_are_refused() -> None:
         writer.close()
 
     serve_hello(send)
+
+
+@pytest.mark.parametrize("most", [10**8, 10**6])
+def test_the_body_of_an_answered_request_is_dropped_up_to_a_limit(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that sends 20 MB before it reads gets its answer, unless that is more than the server drops."""
+    monkeypatch.setattr(protocol, "MAX_DROPPED_BYTES", most)
+
+    async def send(port: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20000000\r\n\r\n")
+        try:
+            for _ in range(200):
+                writer.write(b"x" * 100_000)
+                await writer.drain()
+                await asyncio.sleep(0.002)  # so that the answer comes before the end of the body
+            complete = b"hello" in await reader.readuntil(b"hello")
+        except (ConnectionError, asyncio.IncompleteReadError):
+            complete = False
+        writer.close()
+        assert complete == (most > 20_000_000)
+
+    serve_hello(send)

@@ -251,5 +251,5 @@ def add_headers(message: Message, id: str, shared: bool) -> None:
     if shared:
         headers["cross-origin-resource-policy"] = "cross-origin"
     headers["x-request-id"] = id
-    if message["status"] in (408, 413):
+    if message["status"] == 408:
         headers["connection"] = "close"  # the rest of the body is not read

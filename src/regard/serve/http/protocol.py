@@ -14,6 +14,7 @@ from regard.serve.http.guard import GuardConfig
 MAX_HEAD_BYTES = 64 * 1024  # of a request before its body
 HEAD_SECONDS = 15.0
 MAX_TINY_CHUNKS, TINY_BYTES = 1_000, 256  # of a body in chunks: this many may be smaller than this on average
+MAX_DROPPED_BYTES = 2 * GuardConfig.body_bytes  # of the bodies of answered requests on a connection
 BODY_SECONDS = GuardConfig.body_seconds + 1.0  # until then the guard answers 408, if the application reads the body
 
 
@@ -42,6 +43,7 @@ class TimeoutProtocol(H11Protocol):
 
     _timer: asyncio.TimerHandle | None = None
     _timed: object = None  # what the timer is for: the head or the body of which request
+    _dropped_bytes = 0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,6 +56,11 @@ class TimeoutProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._set_timer()
+        # Many clients read an early answer, such as 413, only after they have sent the body, so it is read and dropped.
+        if self.cycle and self.cycle.response_complete and self.conn.their_state is h11.SEND_BODY:
+            self._dropped_bytes += len(data)
+            if self._dropped_bytes > MAX_DROPPED_BYTES:
+                self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         with contextlib.suppress(h11.LocalProtocolError):  # the response to this request has begun
