@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
+from functools import cache
 
 from regard.errors import InputError
 
@@ -72,15 +73,16 @@ def language_name(code: str) -> str:
     return LANGUAGE_NAMES.get(code, f'language "{code}"')
 
 
-def scripts_of(*languages: str | None) -> list[str] | None:
+@cache
+def scripts_of(*languages: str | None) -> tuple[str, ...] | None:
     """Returns the scripts in which languages are written, Latin first; None if that of a language is unknown.
 
     >>> scripts_of("en", "ja"), scripts_of("en", None)
-    (['Latin', 'Han', 'Hiragana', 'Katakana'], None)
+    (('Latin', 'Han', 'Hiragana', 'Katakana'), None)
     """
     if not LANGUAGE_NAMES.keys() >= set(languages):
         return None
-    return ["Latin", *(script for script, users in SCRIPTS.items() if not set(languages).isdisjoint(users.split()))]
+    return ("Latin", *(script for script, users in SCRIPTS.items() if not set(languages).isdisjoint(users.split())))
 
 
 def language_code(name: str) -> str | None:

@@ -62,7 +62,7 @@ class Reader:
     known: KnownWords | None = None
 
     @property
-    def scripts(self) -> list[str] | None:
+    def scripts(self) -> tuple[str, ...] | None:
         """The scripts that the model reads; None if they are unknown."""
         return scripts_of(self.source, self.target)
 
