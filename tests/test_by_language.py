@@ -60,7 +60,7 @@ def _in_the_box(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("source", "target", "line"),
-    [("en", "fr", ""), ("fr", "en", "regard: texts 1, 2, 3, 4: read as French (--from says what it is)\n")],
+    [("en", "fr", ""), ("fr", "en", "regard: texts 1, 2, 3, 4: read as French (--from sets the source language)\n")],
 )
 def test_the_source_is_found(call: Call, source: str, target: str, line: str) -> None:
     code, out, err = call("translate", "--to", target, *LINES[source])
@@ -80,7 +80,7 @@ def test_each_text_is_looked_at_by_itself(call: Call) -> None:
     assert (code, out.splitlines()) == (0, LINES["en"])
     assert err == (
         "regard: texts 1, 4: read as German; text 2: read as French; text 3: English already and is returned unchanged "
-        "(--from says what it is)\n"
+        "(--from sets the source language)\n"
     )
 
 
@@ -91,7 +91,7 @@ def test_a_file_is_in_one_language(call: Call, tmp_path: Path) -> None:
         code, out, err = call("translate", "--to", "en", "--no-guard", "--report", "why.jsonl", *words)
         assert code == 0
         assert (out or (tmp_path / "out").read_text()).splitlines()[:4] == LINES["en"]
-        assert err.startswith("regard: the text is read as German (--from says what it is)\n")
+        assert err.startswith("regard: the text is read as German (--from sets the source language)\n")
         assert [
             json.loads(row)["source"] for row in Path("why.jsonl").read_text(encoding="utf-8").splitlines()
         ] == lines

@@ -116,7 +116,7 @@ def warn_of_languages(parts: Sequence[TextPart], languages: LanguageChoice | Non
     remarks.pop("", None)
     if remarks:
         lines = [f"{_which_texts(numbers, len(choices))} {remark}" for remark, numbers in remarks.items()]
-        warn(f"{'; '.join(lines)} (--from says what it is)")
+        warn(f"{'; '.join(lines)} (--from sets the source language)")
 
 
 def _which_texts(numbers: Sequence[int], total: int) -> str:
