@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import regard
-from regard.serve.batcher import MAX_UNITS, BatchDone, Batcher, SlowLane
+from regard.serve.batcher import MAX_UNITS, BatchDone, Batcher
 from regard.serve.errors import ServeError
+from regard.serve.slow_lane import SlowLane
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translator import Translator

@@ -23,13 +23,12 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from regard.serve.errors import deadline_exceeded, server_busy
 from regard.serve.request_queue import Portion, QueuedRequest, RequestQueue
+from regard.serve.slow_lane import SlowLane
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translation.translation import Translation
@@ -45,41 +44,7 @@ SMOOTHING = 0.2  # weight of the last batch in the speed, which is an exponentia
 SLICE_SECONDS = 2.0  # of a batch, or longer where the speed of the last batches makes that likely
 SLICE_MARGIN = 4  # slice in units of the expected time
 SLOW_UNITS = 2  # of a batch in the slow lane
-SLOW_SHARE = 5  # a slow search works for at least one part in so many of the time
 CLOSE_SECONDS = 5.0  # for a running search to notice that its request is over
-
-
-class SlowLane:
-    """Shared by the batchers of a process: runs one slow search at a time, and leaves most of the processor to the fast
-    ones."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._changed, self._fast, self._resumed = threading.Condition(), 0, 0.0
-
-    @contextmanager
-    def slow_search(self) -> Iterator[None]:
-        with self._lock:
-            self._resumed = time.monotonic()
-            yield
-
-    @contextmanager
-    def fast_search(self) -> Iterator[None]:
-        with self._changed:
-            self._fast += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._fast -= 1
-                self._changed.notify()
-
-    def pause(self) -> None:
-        """Wait between two steps of a slow search until no fast one is running, or for its share of the time."""
-        worked = time.monotonic() - self._resumed
-        with self._changed:
-            self._changed.wait_for(lambda: not self._fast, (SLOW_SHARE - 1) * worked)
-        self._resumed = time.monotonic()
 
 
 class BatchDone(NamedTuple):
@@ -132,7 +97,7 @@ class Batcher:
         searches are stopped. `accepted`: the request was accepted with an earlier job."""
         loop = asyncio.get_running_loop()
         request = QueuedRequest(job, characters, deadline, loop, loop.create_future(), added, client)
-        self._enter(request, deadline, accepted)
+        self._enter(request, accepted)
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 return await request.done
@@ -151,11 +116,11 @@ class Batcher:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _enter(self, request: QueuedRequest, deadline: float, accepted: bool) -> None:
+    def _enter(self, request: QueuedRequest, accepted: bool) -> None:
         with self._changed:
             if self._closed:
                 raise server_busy("the server is stopping", 5)
-            if not accepted and (wait := self._retry_after(request, deadline - time.monotonic())):
+            if not accepted and (wait := self._retry_after(request, request.deadline - time.monotonic())):
                 raise server_busy("too much is waiting for translation", wait)
             self._requests += 1
             self._characters += request.characters
@@ -260,8 +225,7 @@ class Batcher:
             return
         outcomes = zip(units, results, strict=True)
         for portion in batch:
-            some = islice(outcomes, len(portion.units))
-            portion.results = [None if unit.stop and unit.stop.abandoned else result for unit, result in some]
+            portion.set_results(range(len(portion.units)), outcomes)
             self._finish(portion, pipeline)
         self._measure(batch, time.monotonic() - began, searching, began)
 
@@ -305,8 +269,7 @@ class Batcher:
         try:
             with self._slow_lane.slow_search():
                 results = pipeline.results(units)
-            for i, unit, result in zip(chosen, units, results, strict=True):
-                portion.results[i] = None if unit.stop and unit.stop.abandoned else result
+            portion.set_results(chosen, zip(units, results, strict=True))
             self._finish(portion, pipeline)
         except Exception as problem:
             portion.request.fail(problem)

@@ -25,10 +25,11 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.bundled_models import Direction
 from regard.errors import InputError
-from regard.serve.batcher import BatchDone, Batcher, SlowLane
+from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
+from regard.serve.slow_lane import SlowLane
 from regard.translator import Translator
 from regard.workers import thread_count
 

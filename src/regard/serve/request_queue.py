@@ -13,7 +13,7 @@ import heapq
 import itertools
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from regard.search.engine import StopSignal
@@ -31,7 +31,14 @@ class Portion:
     number: int
     units: list[Unit]
     characters: int
-    results: list[UnitResult | None] = field(default_factory=list)  # None: the search was abandoned
+
+    def __post_init__(self) -> None:
+        self.results: list[UnitResult | None] = [None] * len(self.units)
+
+    def set_results(self, places: Sequence[int], outcomes: Iterator[tuple[Unit, UnitResult]]) -> None:
+        """Take the results of the units at these places from `outcomes`, except those of abandoned searches."""
+        for place, (unit, result) in zip(places, outcomes, strict=False):
+            self.results[place] = None if unit.stop and unit.stop.abandoned else result
 
     @property
     def missing(self) -> list[int]:

@@ -209,7 +209,7 @@ class Pipeline:
         tokenizer, present = self.bundle.tokenizer, set(ids)
         slots = zip(tokenizer.source.slot_ids, tokenizer.slot_ids, strict=False)  # source and target ids
         parts: list[Constraint] = []
-        if read := frozenset(said for own, said in slots if own in present):
+        if read := frozenset(target for source, target in slots if source in present):
             parts.append(EachOnce(read, frozenset(tokenizer.slot_ids)))
         if terms := self.required.of(demand.phrases).terms:
             _check_room(terms.needs + len(demand.start.ids), options.max_length)
