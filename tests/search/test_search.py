@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -260,6 +260,7 @@ def test_a_model_without_probabilities_is_refused() -> None:
     st.lists(st.none() | st.integers(0, 12), min_size=2, max_size=7),
     st.integers(1, 4),
 )
+@example(0, SearchOptions(1, 0.6), False, [None, None, None, None, None, 0, None], 3)  # cancelled amid the waiting ones
 def test_a_stopped_request_has_no_result_and_changes_no_other(
     seed: int, options: SearchOptions, bound: bool, checks: list[int | None], together: int
 ) -> None:

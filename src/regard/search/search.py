@@ -161,7 +161,13 @@ class SearchLoop:
         free = places - len(here)
         if active is not None and free < max(1, REFILL.get(self.model.device.type, 0.25) * places):
             return active
-        new = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+        new: list[SearchItem] = []
+        while waiting and len(new) < free:
+            item = waiting.popleft()
+            if not item.request.is_stopped:
+                new.append(item)
+        if not new:
+            return active
         src, mask = (to_device(one, self.model.device) for one in pad_sources([item.request.ids for item in new]))
         room = max(item.limit for item in new)
         state = self.model.start(self.model.encode(src, mask), self.trace, beams=self.beams, room=room)
