@@ -102,8 +102,7 @@ def tatoeba_french(files: Path) -> dict[str, list[Row]]:
     table = DATA_SETS["tatoeba-en-fr"].pairs
     assert table is not None
     rows = (tsv_pair(line, f"line {n}") for n, line in enumerate(lines(files / "tatoeba-en-fr", "pairs.tsv"), start=1))
-    split = split_connected(list(rows), table.dev, table.test, table.seed)
-    return {"train": list(split.train), "dev": list(split.dev), "test": list(split.test)}
+    return split_connected(list(rows), table.dev, table.test, table.seed)
 
 
 def tatoeba_german(files: Path) -> dict[str, list[Row]]:

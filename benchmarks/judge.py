@@ -1,0 +1,126 @@
+"""Two models side by side on labels and ordinary sentences, judged by a person who does not see which is which.
+
+    python benchmarks/judge.py sheet --old src/regard/bundled --new runs/general/bundled --out runs/judged
+    python benchmarks/judge.py count runs/judged
+
+`sheet` translates benchmarks/judged/labels.tsv (300 labels) and sentences.tsv (200 sentences of ten kinds of text) with
+the six directions of both folders and writes OUT/sheet.tsv: one row per text with translations A and B, which of them
+is the old model's being random in each row, and OUT/key.tsv, which says it. A person fills in the columns `a` and `b`
+of the sheet:
+
+    g   good: right, and natural enough that nobody would change the meaning
+    m   minor: the meaning is right; a small error of grammar, style or word choice
+    w   wrong: the meaning is wrong or lost, words are missing or invented, or it cannot be understood
+
+Equal translations are written once (B is "="), and their verdict counts for both. `count` prints the verdicts by model
+for labels and for each kind and direction.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import regard
+from regard.report.table import Table
+
+TEXTS = Path(__file__).with_name("judged")
+VERDICTS = {"g": "good", "m": "minor", "w": "wrong"}
+COLUMNS = ["number", "direction", "kind", "source", "A", "B", "a", "b"]
+EQUAL = "="
+Row = dict[str, str]
+
+
+def read(path: Path) -> list[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["\t".join(row[column] for column in columns) for row in rows]
+    path.write_text("\n".join(["\t".join(columns), *lines]) + "\n", encoding="utf-8")
+
+
+def texts() -> list[Row]:
+    labels = [
+        {"direction": row["direction"], "kind": "label", "source": row["label"]} for row in read(TEXTS / "labels.tsv")
+    ]
+    sentences = [{**row, "source": row["sentence"]} for row in read(TEXTS / "sentences.tsv")]
+    return [{**row, "number": str(number)} for number, row in enumerate([*labels, *sentences], start=1)]
+
+
+def translations(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
+    """Returns the translation of each row by its number."""
+    by_direction: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_direction[row["direction"]].append(row)
+    found: dict[str, str] = {}
+    for direction, some in by_direction.items():
+        translator = regard.load(folder / direction)
+        results = translator.translate([row["source"] for row in some])
+        found |= {row["number"]: result.text for row, result in zip(some, results, strict=True)}
+    return found
+
+
+def make_sheet(old: Path, new: Path, out: Path, seed: int) -> None:
+    rows, rng = texts(), random.Random(seed)
+    by_old, by_new = translations(old, rows), translations(new, rows)
+    sheet, key = [], []
+    for row in rows:
+        pair = [("old", by_old[row["number"]]), ("new", by_new[row["number"]])]
+        rng.shuffle(pair)
+        (first, a), (second, b) = pair
+        sheet.append({**row, "A": a, "B": EQUAL if a == b else b, "a": "", "b": ""})
+        key.append({"number": row["number"], "A": first, "B": second})
+    write(out / "sheet.tsv", COLUMNS, sheet)
+    write(out / "key.tsv", ["number", "A", "B"], key)
+    print(
+        f"{out / 'sheet.tsv'} has {len(sheet)} rows, {sum(row['B'] == EQUAL for row in sheet)} with equal translations"
+    )
+
+
+def count(folder: Path) -> Table:
+    """Counts the verdicts by kind, by direction and in total, for the old and the new model."""
+    models = {row["number"]: row for row in read(folder / "key.tsv")}
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {"old": Counter(), "new": Counter()})
+    for row in read(folder / "sheet.tsv"):
+        verdicts = {"A": row["a"].strip(), "B": row["a" if row["B"] == EQUAL else "b"].strip()}
+        part = "labels" if row["kind"] == "label" else "sentences"
+        for side, verdict in verdicts.items():
+            if verdict not in VERDICTS:
+                raise SystemExit(f'row {row["number"]}: the verdict is "{verdict}"; it must be g, m or w')
+            for group in (part, row["kind"], f"{part} {row['direction']}"):
+                if group != "label":
+                    counts[group][models[row["number"]][side]][verdict] += 1
+    rows = [
+        [group, str(sum(some["old"].values())), *(str(some[model][v]) for model in ("old", "new") for v in VERDICTS)]
+        for group, some in counts.items()
+    ]
+    header = ["", "texts", *(f"{model}: {verdict}" for model in ("old", "new") for verdict in VERDICTS.values())]
+    return Table(header, rows)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = options.add_subparsers(dest="command", required=True)
+    sheet = commands.add_parser("sheet", help="translate with both models and write the blind sheet")
+    sheet.add_argument("--old", type=Path, required=True, help="folder with the six directions")
+    sheet.add_argument("--new", type=Path, required=True, help="folder with the six directions")
+    sheet.add_argument("--out", type=Path, required=True)
+    sheet.add_argument("--seed", type=int, default=1, help="of the order of A and B")
+    counted = commands.add_parser("count", help="count the verdicts of a sheet that was filled in")
+    counted.add_argument("folder", type=Path)
+    given = options.parse_args()
+    if given.command == "sheet":
+        make_sheet(given.old, given.new, given.out, given.seed)
+    else:
+        print(count(given.folder).markdown())
+
+
+if __name__ == "__main__":
+    main()
