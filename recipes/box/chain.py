@@ -9,15 +9,16 @@ Stages, each of which is skipped if it was done before in OUT:
     texts        the embedded grammar, a part of Europarl to be changed, sentences to evaluate on        OUT/texts
     encode       the vocabulary, known words, and all text as ids                             OUT/vocabulary, OUT/cache
     teacher      general-teacher.toml, by minutes; with --seeds 1 2 two of them                          OUT/teacher-1
-    translate    the teachers say text in all six directions, together, as much as there is time for     OUT/said
-    encode-said  what they said, with the teacher's vocabulary
+    translate    the teachers translate general-texts.toml, as an ensemble, as much as there is time for
+                                                                                                         OUT/translated
+    encode-translated                these translations, with the teacher's vocabulary
     student      general-student.toml, by minutes                                                        OUT/student
     pack         six folders in 8 bits, one set of weights                                               OUT/bundled
     views        views.py: which attention aligns, with its error rate where links are known (--gold)
     calibrate    benchmarks/guard.py: what a confidence means, fitted on held-out text of each direction
     table        benchmarks/box.py with these six                                                    OUT/results.json
 
-The minutes count from the start of the process. A stage that fails is said so, loudly, and the following ones are done
+The minutes count from the start of the process. A stage that fails is reported, and the following ones are done
 as far as what they need is there; the exit code is then 1.
 
 Work can be spread over sessions: --stage names the stages of this one, and the minutes are divided among them. A
@@ -26,7 +27,7 @@ further than its minutes, start another from it:
 
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
     chain.py … --minutes 24 --stage texts encode teacher --seeds 2 --start-from OUT/teacher-1    goes on as teacher-2
-    chain.py … --minutes 24 --stage translate encode-said student --teachers OUT/teacher-2
+    chain.py … --minutes 24 --stage translate encode-translated student --teachers OUT/teacher-2
     chain.py … --stage pack views calibrate table                               needs no GPU
 
 With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
@@ -39,8 +40,8 @@ calibration go into the cards of OUT/bundled, and so do the scores of the table;
 DATA is laid out like this, cleaned of all test sentences; what is not there is left out:
 
     en-fr en-de en-es                 train, dev, test of Europarl: train.en, train.fr …
-    tatoeba-en-fr tatoeba-en-de       train, dev, test of Tatoeba
-    mono/en.txt fr.txt de.txt es.txt  single sentences
+    SOURCE-en-fr SOURCE-en-de …       train, dev, test of each further source: tatoeba, ui, news …
+    mono/en.txt fr.txt de.txt es.txt  single sentences; wiki.en.txt … of Wikipedia, novels.fr.txt
     tests/                            flores-dev, flores-devtest, newstest2013, …
 
 What each stage took is in OUT/cost.json, everything that was printed in OUT/chain.log. To bring a model away in parts
@@ -73,18 +74,19 @@ from chain_plan import (
     SHARES,
     STAGES,
     Corpus,
-    Said,
+    TextToTranslate,
     divide,
     encode_seconds,
     epoch,
     measure,
     process_began,
     search_seconds,
-    to_be_said,
+    texts_to_translate,
     tokens_per_second,
     training_minutes,
 )
 from chain_texts import cut
+from mixture import expand
 
 from regard.errors import RegardError, RunError
 from regard.models.table import make_model
@@ -111,7 +113,6 @@ class Chain:
     wanted: list[str]
     device: str
     tiny: bool = False
-    beam: int = 5
     seeds: list[int] = field(default_factory=lambda: [1])
     teachers: list[Path] = field(default_factory=list)  # in place of those of the seeds
     start_from: Path | None = None
@@ -128,7 +129,7 @@ class Chain:
         self.costs = CostLog(self.out / "cost.json")
         self.log = self.out / "chain.log"
 
-    def say(self, line: str) -> None:
+    def report(self, line: str) -> None:
         stamp = time.strftime("%H:%M:%S", time.gmtime())
         print(f"{stamp}  {line}", flush=True)
         with self.log.open("a", encoding="utf-8") as log:
@@ -136,15 +137,14 @@ class Chain:
 
     def alarm(self, line: str) -> None:
         """What nobody may overlook in a long log."""
-        self.say(f"!!!!! {line}")
+        self.report(f"!!!!! {line}")
 
     def tables(self, name: str) -> dict[str, Any]:
         """A recipe with its folders, without the corpora whose files are not there (yet)."""
         text = self.recipes[name].read_text(encoding="utf-8")
         tables = tomllib.loads(text.replace('"DATA/', f'"{self.data}/').replace('"OUT/', f'"{self.out}/'))
         tables["data"] |= {"cache": str(self.out / "cache")}
-        corpora = tables["data"]["corpus"]
-        tables["data"]["corpus"] = [c for c in corpora if Path(c["src"]).is_file() and Path(c["tgt"]).is_file()]
+        tables["data"]["corpus"] = expand(tables["data"]["corpus"])
         for section, keys in TINY.items() if self.tiny else ():
             tables[section] = {**tables[section], **keys}
         return tables
@@ -162,8 +162,10 @@ class Chain:
     def shares(self) -> dict[str, float]:
         return SELF_TAUGHT if self.self_taught else SHARES
 
-    def to_be_said(self) -> list[Said]:
-        return to_be_said(self.data, self.beam, europarl=not self.self_taught)
+    def texts_to_translate(self) -> list[TextToTranslate]:
+        """With --self-taught there is no larger teacher whose Europarl would be worth learning from."""
+        found = texts_to_translate(self.recipes["texts"], self.data, self.out)
+        return [text for text in found if text.name != "europarl" or not self.self_taught]
 
     def teacher_folders(self) -> list[Path]:
         return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]
@@ -188,7 +190,7 @@ class Chain:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=places
         ) as process:
             assert process.stdout is not None
-            shown = (self.say(f"   {name + ' ' if name else ''}{line.rstrip()}") for line in process.stdout)
+            shown = (self.report(f"   {name + ' ' if name else ''}{line.rstrip()}") for line in process.stdout)
             try:
                 deque(shown, maxlen=0)
             except KeyboardInterrupt:
@@ -203,11 +205,11 @@ class Chain:
     def fixed(self) -> dict[str, float]:
         """Seconds of the stages that take what they take."""
         pairs = sum(corpus.text.lines for corpus in self.corpora("teacher"))
-        said = sum(measure(one.path).lines for one in self.to_be_said())
+        lines = sum(measure(one.path).lines for one in self.texts_to_translate())
         learnt = self.vocabulary is not None
         encoding = {
             "encode": encode_seconds(pairs, self.cores, learnt),
-            "encode-said": 5 + said / 2 / 6000 / self.cores,
+            "encode-translated": 5 + lines / 2 / 6000 / self.cores,
         }
         return {**FIXED, **encoding, **(TINY_FIXED if self.tiny else {})}
 
@@ -226,20 +228,20 @@ class Chain:
             share = divide(60 * self.minutes, todo, self.fixed(), self.shares)
         except ValueError as problem:
             raise SystemExit(str(problem)) from None
-        self.say(f"plan: {self.minutes:g} minutes on {self.device}, {self.cores} cores; all of it estimated")
+        self.report(f"plan: {self.minutes:g} minutes on {self.device}, {self.cores} cores; all of it estimated")
         for name in ("teacher", "student"):
             if name in todo:
-                self.say_training(name, share[name])
+                self.report_training(name, share[name])
         if "translate" in todo:
-            wanted = self.to_be_said()
-            for kind in ("voice", "tatoeba", "europarl"):
+            wanted = self.texts_to_translate()
+            for kind in dict.fromkeys(one.name for one in wanted):
                 some = [one for one in wanted if one.name == kind]
                 tokens = sum(measure(one.path).tokens for one in some)
                 took = sum(search_seconds(measure(one.path).tokens, one.beam, self.device) for one in some)
-                self.say(f"  translate  {kind:<9}{tokens / 1e6:8.1f} M tokens, {took:,.0f} s for all of it")
-        self.say("  " + ", ".join(f"{stage} {seconds:,.0f} s" for stage, seconds in share.items()))
+                self.report(f"  translate  {kind:<9}{tokens / 1e6:8.1f} M tokens, {took:,.0f} s for all of it")
+        self.report("  " + ", ".join(f"{stage} {seconds:,.0f} s" for stage, seconds in share.items()))
 
-    def say_training(self, name: str, seconds: float) -> None:
+    def report_training(self, name: str, seconds: float) -> None:
         recipe, corpora = self.recipe(name), self.corpora(name)
         whole = epoch(corpora)
         length = max(2, round(whole.tokens / max(1, whole.lines)))
@@ -250,11 +252,11 @@ class Chain:
         minutes, rate = training_minutes(seconds, self.device, runs), tokens_per_second(flops, self.device)
         tokens = 60 * minutes * rate
         each = f", each of {runs}" if runs > 1 else ""
-        self.say(
+        self.report(
             f"  {name:<10} {model.parameter_count() / 1e6:.1f} M parameters, {len(corpora)} corpora, an epoch of "
             f"{whole.lines:,} pairs and {whole.tokens / 1e6:,.1f} M tokens"
         )
-        self.say(
+        self.report(
             f"  {'':<10} {minutes:.1f} minutes at {rate:,.0f} tokens/s: {tokens / max(1, whole.tokens):.2f} epochs, "
             f"{tokens * flops:.2g} FLOPs{each}"
         )
@@ -267,20 +269,20 @@ class Chain:
         failed = []
         for stage in self.wanted:
             if self.done(stage):
-                self.say(f"{stage}: done before")
+                self.report(f"{stage}: done before")
             elif lacking := stages.missing(self, stage):
                 self.alarm(f"{stage}: left out, for it needs {lacking}")
                 failed.append(stage)
             elif not self.succeeds(stage):
                 failed.append(stage)
         for line in self.costs.table().text().splitlines():
-            self.say(line)
+            self.report(line)
         if failed:
             raise RunError(f"failed: {', '.join(failed)}; why is in {self.log}. The same command goes on")
 
     def succeeds(self, stage: str) -> bool:
         seconds = self.allotted(stage)
-        self.say(f"{stage}: {seconds:,.0f} s planned")
+        self.report(f"{stage}: {seconds:,.0f} s planned")
         began = time.monotonic()
         try:
             for cost in stages.STAGE[stage](self, seconds):
@@ -290,10 +292,10 @@ class Chain:
         except Exception as problem:  # whatever it is, the time of the stages after it must not be lost
             if not isinstance(problem, RegardError):
                 for line in traceback.format_exc().splitlines():
-                    self.say(f"   {line}")
+                    self.report(f"   {line}")
             self.alarm(f"{stage}: failed after {time.monotonic() - began:,.0f} s: {problem}")
             return False
-        self.say(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
+        self.report(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
         return True
 
 
@@ -316,7 +318,6 @@ def chain_of(given: argparse.Namespace) -> Chain:
         wanted=[stage for stage in STAGES if stage in given.stage],
         device=device if device == "cuda" else "cpu",
         tiny=given.tiny,
-        beam=given.beam,
         seeds=given.seeds,
         teachers=given.teachers,
         start_from=given.start_from,
@@ -330,6 +331,7 @@ def chain_of(given: argparse.Namespace) -> Chain:
         recipes={
             "teacher": given.student_recipe if given.self_taught else given.teacher_recipe,
             "student": given.student_recipe,
+            "texts": given.texts,
         },
     )
 
@@ -358,8 +360,8 @@ def main() -> None:
         help="a folder with tokenizer.json and words.txt, such as OUT/vocabulary of a chain before: it saves a minute",
     )
     options.add_argument("--gold", type=Path, help="a folder with the Hansards' links, as views.py wants it")
-    options.add_argument("--beam", type=int, default=5, help="of the teachers; Europarl is translated greedily")
     options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")
+    options.add_argument("--texts", type=Path, default=HERE / "general-texts.toml", help="what the teachers translate")
     options.add_argument("--student-recipe", type=Path, default=HERE / "general-student.toml")
     given = options.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as by Ctrl-C: what is running saves its state

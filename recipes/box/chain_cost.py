@@ -28,7 +28,7 @@ class StageCost:
     started: str = field(default_factory=lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     seconds: float = 0.0  # from start to end, everything counted
     planned: float = 0.0  # seconds
-    tokens: int = 0  # target tokens learnt from, or said
+    tokens: int = 0  # target tokens learnt from, or translated
     working: float = 0.0  # seconds of updates, or of searching
     flops: float = 0.0
     note: str = ""

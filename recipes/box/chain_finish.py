@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
-SAID = ("voice.", "tatoeba.", "europarl.")  # how files of OUT/said begin
+SAID = ("voice.", "tatoeba.", "europarl.")  # how files of OUT/translated begin
 LINES, TINY_LINES = 400, 20  # of each text
 # Names of files in DATA without the language at their end; {pair} is en-fr, {other} fr.
 FITTED_ON = {

@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import os
 import time
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 LANGUAGES = ("fr", "de", "es")
 DIRECTIONS = tuple(way for other in LANGUAGES for way in ((f"en-{other}"), (f"{other}-en")))
-STAGES = ("texts", "encode", "teacher", "translate", "encode-said", "student", "pack", "views", "calibrate", "table")
+STAGES = (
+    "texts", "encode", "teacher", "translate", "encode-translated", "student", "pack", "views", "calibrate", "table",
+)  # fmt: skip
 SHARES = {"teacher": 0.50, "translate": 0.13, "student": 0.37}  # of what the other stages leave
 SELF_TAUGHT = {"teacher": 0.54, "translate": 0.08, "student": 0.38}
 START_UP = {"cuda": 45.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
@@ -91,7 +94,7 @@ def search_seconds(tokens: float, beam: int, device: str) -> float:
     >>> round(search_seconds(744_000, 1, "cuda"), 2), round(search_seconds(744_000, 5, "cuda"), 2)
     (1.0, 2.08)
     """
-    return tokens / SEARCHED[device] * (1 + BEAM_COST * (beam - 1))
+    return tokens / SEARCHED[device] * (1 + BEAM_COST * max(0, beam - 1))
 
 
 def encode_seconds(pairs: int, cores: int, learnt: bool) -> float:
@@ -138,8 +141,8 @@ def training_minutes(seconds: float, device: str, runs: int = 1) -> float:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A text for the teacher to translate."""
+class TextToTranslate:
+    """A text that the teachers translate; with a beam of 0 they draw samples."""
 
     name: str
     source: str  # a language
@@ -152,18 +155,24 @@ class Said:
         return f"{self.source}-{self.target}"
 
 
-def to_be_said(data: Path, beam: int, europarl: bool = True) -> list[Said]:
-    """What is to be translated, the most useful first: single sentences of all kinds, everyday sentences (Spanish has
-    none of its own, so English ones go into it), then Europarl, greedily, as far as time allows: for a student that is
-    smaller than its teacher."""
-    others = [("en", other) for other in LANGUAGES] + [(other, "en") for other in LANGUAGES]
-    found = [Said("voice", a, b, data / "mono" / f"{a}.txt", beam) for a, b in others]
-    english = data / "tatoeba-en-de" / "train.en"
-    for a, b in others:
-        own = data / f"tatoeba-{pair_of(a, b)}" / f"train.{a}"
-        found.append(Said("tatoeba", a, b, own if own.is_file() or a != "en" else english, beam))
-    found += [Said("europarl", a, b, data / pair_of(a, b) / f"train.{a}", 1) for a, b in others]
-    return [one for one in found if one.path.is_file() and (europarl or one.name != "europarl")]
+def texts_to_translate(table: Path, data: Path, out: Path) -> list[TextToTranslate]:
+    """Returns the texts of general-texts.toml whose files exist, in its order."""
+    text = table.read_text(encoding="utf-8").replace('"DATA/', f'"{data}/').replace('"OUT/', f'"{out}/')
+    entries = tomllib.loads(text)["text"]
+    directions = [("en", other) for other in LANGUAGES] + [(other, "en") for other in LANGUAGES]
+    found = [
+        TextToTranslate(
+            entry["name"],
+            source,
+            target,
+            Path(entry["file"].format(source=source, pair=pair_of(source, target))),
+            0 if entry.get("sample") else entry["beam"],
+        )
+        for entry in entries
+        for source, target in directions
+        if source in entry.get("from", ("en", *LANGUAGES))
+    ]
+    return [text for text in found if text.path.is_file()]
 
 
 def pair_of(source: str, target: str) -> str:

@@ -14,8 +14,8 @@ from chain_beside import encoding_beside
 from chain_cost import StageCost
 from chain_finish import about_of, calibrate, teacher_of, views
 from chain_plan import DIRECTIONS, pair_of, training_minutes
-from chain_say import publish_all, translate
 from chain_texts import lines_of, write_texts
+from chain_translate import publish_all, translate
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
@@ -62,8 +62,8 @@ def results(chain: Chain, stage: str) -> list[Path]:
     names = {
         "texts": ["texts/dev.en"],
         "encode": [f"cache/teacher-{seed}.encoded" for seed in chain.seeds],
-        "translate": ["said"],
-        "encode-said": [f"cache/{chain.student}.encoded"],
+        "translate": ["translated"],
+        "encode-translated": [f"cache/{chain.student}.encoded"],
         "student": [chain.student],
         **{stage: ["bundled"] for stage in ("pack", "views", "calibrate")},
         "table": ["results.json"],
@@ -79,7 +79,7 @@ def missing(chain: Chain, stage: str) -> str:
         "encode": {str(texts): texts.is_file()},
         "teacher": {str(texts): texts.is_file()},
         "translate": {teacher: bool(chain.teachers_there())},
-        "encode-said": {teacher: bool(chain.teachers_there())},
+        "encode-translated": {teacher: bool(chain.teachers_there())},
         "student": {str(texts): texts.is_file(), teacher: bool(chain.teachers_there()) or not chain.self_taught},
         "pack": {student: is_model(chain.out / chain.student)},
         **{later: {str(way): way.is_dir() for way in bundled} for later in ("views", "calibrate", "table")},
@@ -114,13 +114,13 @@ def encode(chain: Chain, seconds: float) -> Costs:
         yield StageCost("encode", "cpu", note=note)
 
 
-def encode_said(chain: Chain, seconds: float) -> Costs:
+def encode_translated(chain: Chain, seconds: float) -> Costs:
     """The student's text, with the teacher's vocabulary: what the teacher was trained on, and what was encoded beside
     other stages, is not encoded again."""
-    publish_all(chain.out / "said")
+    publish_all(chain.out / "translated")
     note = encoded(chain, chain.recipe("student"), find_model(chain.teachers_there()[0]))
-    results(chain, "encode-said")[0].touch()
-    yield StageCost("encode-said", "cpu", note=note)
+    results(chain, "encode-translated")[0].touch()
+    yield StageCost("encode-translated", "cpu", note=note)
 
 
 def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
@@ -181,7 +181,7 @@ def student(chain: Chain, seconds: float) -> Costs:
         start = chain.teachers_there()[0]
     run, minutes = chain.out / chain.student, training_minutes(seconds, chain.device)
     if not has_checkpoint(run):
-        publish_all(chain.out / "said")  # where translating was ended
+        publish_all(chain.out / "translated")  # where translating was ended
     yield trained(chain, "student", run, minutes, chain.recipe("student").train.seed, start)
 
 
@@ -242,14 +242,14 @@ def pack(chain: Chain, seconds: float) -> Costs:
 
 
 def pack_one(chain: Chain, way: str) -> None:
-    """With what a person has to say of the direction, and the words that it knows from its own pairs."""
+    """Packs one direction with its description, and the words that it knows from its own pairs."""
     source, target = way.split("-")
     folder, texts = chain.out / "bundled", chain.out / "texts"
-    said = texts / f"about-{way}.toml"
-    said.write_text(
+    about = texts / f"about-{way}.toml"
+    about.write_text(
         about_of(way, teacher_of(read_json(find_model(chain.out / chain.student) / CARD))), encoding="utf-8"
     )
-    words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
+    words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", about]
     words += ["--beside", folder / DIRECTIONS[0]] if way != DIRECTIONS[0] else []
     pairs = texts / f"words.{pair_of(source, target)}"
     if pairs.with_name(f"{pairs.name}.en").is_file():
@@ -273,7 +273,7 @@ STAGE: dict[str, Callable[[Chain, float], Costs]] = {
     "encode": encode,
     "teacher": teacher,
     "translate": translate,
-    "encode-said": encode_said,
+    "encode-translated": encode_translated,
     "student": student,
     "pack": pack,
     "views": views,

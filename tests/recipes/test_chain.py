@@ -1,4 +1,4 @@
-"""The plan of the chain for the box: minutes divided, what is to be said, recipes that hold together."""
+"""The plan of the chain for the box: minutes divided, texts to translate, recipes that hold together."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from support import LINES, load_script
 
 BOX = Path(__file__).parents[2] / "recipes" / "box"
 plan = load_script(BOX / "chain_plan.py")
+mixture = load_script(BOX / "mixture.py")
 cost = load_script(BOX / "chain_cost.py")
-say = load_script(BOX / "say.py")
+lines = load_script(BOX / "translate_lines.py")
 
 FIXED = {
     "texts": 10.0,
     "encode": 50.0,
-    "encode-said": 20.0,
+    "encode-translated": 20.0,
     "pack": 20.0,
     "views": 5.0,
     "calibrate": 5.0,
@@ -41,7 +42,7 @@ FIXED = {
 }
 
 
-@pytest.mark.parametrize("script", [plan, say], ids=["chain_plan", "say"])
+@pytest.mark.parametrize("script", [plan, lines], ids=["chain_plan", "translate_lines"])
 def test_examples(script: object) -> None:
     assert doctest.testmod(script).failed == 0  # type: ignore[arg-type]
 
@@ -73,35 +74,40 @@ def test_a_file_is_measured_by_its_beginning(tmp_path: Path) -> None:
     assert plan.measure(large).lines == pytest.approx(200_000, rel=1e-3)
 
 
-def test_the_teacher_says_single_sentences_first_and_english_into_spanish(tmp_path: Path) -> None:
-    for name in ("mono/en.txt", "mono/es.txt", "tatoeba-en-de/train.en", "tatoeba-en-de/train.de", "en-es/train.es"):
+def test_texts_are_translated_in_the_order_of_the_table_where_their_files_exist(tmp_path: Path) -> None:
+    for name in ("mono/en.txt", "mono/wiki.es.txt", "tatoeba-en-de/train.de", "en-es/train.es"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x\n", encoding="utf-8")
-    found = plan.to_be_said(tmp_path, beam=5)
-    said = [(one.name, one.direction, str(one.path.relative_to(tmp_path)), one.beam) for one in found]
-    assert said[:4] == [
+    found = plan.texts_to_translate(BOX / "general-texts.toml", tmp_path, tmp_path)
+    assert [(one.name, one.direction, str(one.path.relative_to(tmp_path)), one.beam) for one in found] == [
         ("voice", "en-fr", "mono/en.txt", 5),
         ("voice", "en-de", "mono/en.txt", 5),
         ("voice", "en-es", "mono/en.txt", 5),
-        ("voice", "es-en", "mono/es.txt", 5),
+        ("wiki", "es-en", "mono/wiki.es.txt", 0),
+        ("tatoeba", "de-en", "tatoeba-en-de/train.de", 5),
+        ("europarl", "es-en", "en-es/train.es", 1),
     ]
-    assert ("tatoeba", "en-es", "tatoeba-en-de/train.en", 5) in said
-    assert ("tatoeba", "de-en", "tatoeba-en-de/train.de", 5) in said
-    assert said[-1] == ("europarl", "es-en", "en-es/train.es", 1)
 
 
 @pytest.mark.parametrize("name", ["teacher", "student"])
-def test_each_corpus_of_a_recipe_has_the_tag_of_the_language_that_it_writes(name: str) -> None:
-    recipe = recipe_from_tables(tomllib.loads((BOX / f"general-{name}.toml").read_text(encoding="utf-8")))
-    ways = set()
+def test_each_corpus_of_a_recipe_has_a_tag_of_the_language_that_it_writes(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = tomllib.loads((BOX / f"general-{name}.toml").read_text(encoding="utf-8"))
+    monkeypatch.setattr(Path, "is_file", lambda path: True)
+    tables["data"]["corpus"] = mixture.expand(tables["data"]["corpus"])
+    recipe = recipe_from_tables(tables)
+    directions = set()
     for corpus in recipe.data.corpus:
         assert corpus.src
         assert corpus.tgt
         source, target = corpus.src.rpartition(".")[2], corpus.tgt.rpartition(".")[2]
-        assert corpus.tag == f"<{target}>"
+        assert corpus.tag in (f"<{target}>", f"<{target}-formal>", f"<{target}-informal>")
+        assert corpus.tag in recipe.text.tags
         assert corpus.src.rpartition(".")[0] == corpus.tgt.rpartition(".")[0]
-        ways.add(f"{source}-{target}")
-    assert ways == set(plan.DIRECTIONS)
+        assert "{" not in corpus.src
+        directions.add(f"{source}-{target}")
+    assert directions == set(plan.DIRECTIONS)
     assert recipe.train.schedule_by == "budget"
 
 
@@ -141,7 +147,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]
         (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "data" / name).write_text("ein Satz\n" * 10, encoding="utf-8")
     (tmp_path / "out").mkdir()
-    recipes = {name: BOX / f"general-{name}.toml" for name in ("teacher", "student")}
+    recipes = {name: BOX / f"general-{name}.toml" for name in ("teacher", "student", "texts")}
 
     def make(**keys: Any) -> Any:
         given = {"minutes": 25, "wanted": list(plan.STAGES), "device": "cuda", "cores": 16, "recipes": recipes}
@@ -154,12 +160,12 @@ def test_corpora_that_are_not_there_are_left_out(small: Callable[..., Any], caps
     chain = small()
     assert [c.tag for c in chain.recipe("teacher").data.corpus] == ["<de>", "<en>"]
     assert chain.recipe("teacher").data.corpus[0].src == str(chain.data / "en-de" / "train.en")
-    assert [(one.name, one.direction) for one in chain.to_be_said()] == [
+    assert [(one.name, one.direction) for one in chain.texts_to_translate()] == [
         ("voice", "de-en"),
         ("europarl", "en-de"),
         ("europarl", "de-en"),
     ]
-    assert [one.name for one in small(self_taught=True).to_be_said()] == ["voice"]
+    assert [one.name for one in small(self_taught=True).texts_to_translate()] == ["voice"]
     small(wanted=["translate", "pack"]).print_plan()
     assert "translate 1,440 s, pack 60 s" in capsys.readouterr().out
 
@@ -181,19 +187,19 @@ def test_lines_are_said_as_far_as_there_is_time_and_not_twice(tmp_path: Path, mo
     tagged = Tokenizer.train(lambda: iter(LINES * 3), TextConfig(vocab_size=360, tags=("<fr>",)))
     saved_transformer(tmp_path / "model", tagged)
     (tmp_path / "a.en").write_text("".join(f"{source}\n" for source, _ in LINES[:4]), encoding="utf-8")
-    monkeypatch.setattr(say, "looks_right", lambda *lengths: True)  # of random weights nothing does
-    sayer, tally = say.Sayer([tmp_path / "model"], "cpu"), say.Tally()
+    monkeypatch.setattr(lines, "looks_right", lambda *lengths: True)  # of random weights nothing does
+    translator, tally = lines.LineTranslator([tmp_path / "model"], "cpu"), lines.Tally()
 
     def jobs() -> list[Any]:
         words = [("voice", "1"), ("tatoeba", "2")]
         outs = [(str(tmp_path / f"{name}.en"), str(tmp_path / f"{name}.fr"), "<fr>", beam) for name, beam in words]
-        return [say.Job(str(tmp_path / "a.en"), *out, 3) for out in outs]
+        return [lines.Job(str(tmp_path / "a.en"), *out, 3) for out in outs]
 
-    say.translate(sayer, jobs(), time.time() - 1, tally)
+    lines.translate(translator, jobs(), time.time() - 1, tally)
     assert not tally.finished
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "model"]
-    tally = say.Tally()
-    say.translate(sayer, jobs(), time.time() + 100, tally)
+    tally = lines.Tally()
+    lines.translate(translator, jobs(), time.time() + 100, tally)
     assert tally.finished
     assert tally.lines == 2 * 4
     assert tally.tokens > 0
@@ -201,17 +207,17 @@ def test_lines_are_said_as_far_as_there_is_time_and_not_twice(tmp_path: Path, mo
     for name in ("voice", "tatoeba"):
         assert (tmp_path / f"{name}.en").read_text("utf-8") == (tmp_path / "a.en").read_text("utf-8")
         assert (tmp_path / f"{name}.fr").read_text("utf-8").count("\n") == 4
-    say.translate(sayer, jobs(), time.time() + 100, tally)
+    lines.translate(translator, jobs(), time.time() + 100, tally)
     assert tally.lines == 2 * 4
 
 
 class Breaks:
-    """A sayer that fails at its third chunk."""
+    """A translator that fails at its third chunk."""
 
     def __init__(self) -> None:
         self.chunks = 0
 
-    def say(self, lines: list[str], tag: str, beam: int, tally: Any) -> list[tuple[str, str]]:
+    def translate(self, lines: list[str], tag: str, beam: int, tally: Any) -> list[tuple[str, str]]:
         self.chunks += 1
         if self.chunks == 3:
             raise RuntimeError("the device is gone")
@@ -221,32 +227,32 @@ class Breaks:
 
 def test_after_a_failure_a_text_goes_on_behind_its_last_whole_chunk(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("a\nb\nc\nd\ne\nf\ng\n", encoding="utf-8")
-    outs = [str(tmp_path / "said" / f"voice.en-fr.{language}") for language in ("en", "fr")]
-    (tmp_path / "said").mkdir()
+    outs = [str(tmp_path / "translated" / f"voice.en-fr.{language}") for language in ("en", "fr")]
+    (tmp_path / "translated").mkdir()
 
     def job() -> Any:
-        return say.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)
+        return lines.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)
 
     with pytest.raises(RuntimeError):
-        say.translate(Breaks(), [job()], time.time() + 100, say.Tally())
-    part = tmp_path / "said" / "voice.en-fr.fr.part"
+        lines.translate(Breaks(), [job()], time.time() + 100, lines.Tally())
+    part = tmp_path / "translated" / "voice.en-fr.fr.part"
     assert part.read_text("utf-8") == "A\nC\nD\n"
     part.write_text("A\nC\nD\nhalf a li", encoding="utf-8")  # killed while it wrote
-    say.translate(Breaks(), [job()], time.time() + 100, say.Tally())
+    lines.translate(Breaks(), [job()], time.time() + 100, lines.Tally())
     assert [Path(out).read_text("utf-8") for out in outs] == ["a\nc\nd\ne\nf\ng\n", "A\nC\nD\nE\nF\nG\n"]
-    assert sorted(path.name for path in (tmp_path / "said").iterdir()) == ["voice.en-fr.en", "voice.en-fr.fr"]
+    assert sorted(path.name for path in (tmp_path / "translated").iterdir()) == ["voice.en-fr.en", "voice.en-fr.fr"]
 
 
 def test_what_a_failed_process_said_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BOX))
-    chain_say = load_script(BOX / "chain_say.py")
+    chain_translate = load_script(BOX / "chain_translate.py")
     (tmp_path / "text").write_text("a\nb\nc\nd\ne\nf\ng\n", encoding="utf-8")
     outs = [str(tmp_path / f"voice.en-fr.{language}") for language in ("en", "fr")]
     with pytest.raises(RuntimeError):
-        say.translate(
-            Breaks(), [say.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)], time.time() + 100, say.Tally()
+        lines.translate(
+            Breaks(), [lines.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)], time.time() + 100, lines.Tally()
         )
-    chain_say.publish_all(tmp_path)
+    chain_translate.publish_all(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["text", "voice.en-fr.en", "voice.en-fr.fr"]
     assert Path(outs[0]).read_text("utf-8") == "a\nc\nd\n"
 
@@ -254,11 +260,11 @@ def test_what_a_failed_process_said_is_used(tmp_path: Path, monkeypatch: pytest.
 def test_a_process_that_fails_is_started_again_and_the_others_go_on(
     small: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chain_say = load_script(BOX / "chain_say.py")
+    chain_translate = load_script(BOX / "chain_translate.py")
     codes = {"well": "0", "plain": "'--plain' not in sys.argv", "no": "1"}
-    said = "import sys; print('{\"lines\": 1}'); sys.exit(int("
-    commands = {name: [sys.executable, "-c", f"{said}{code}))"] for name, code in codes.items()}
-    tallies, failed = chain_say.side_by_side(small(), commands, time.monotonic() + 60)
+    code_of = "import sys; print('{\"lines\": 1}'); sys.exit(int("
+    commands = {name: [sys.executable, "-c", f"{code_of}{code}))"] for name, code in codes.items()}
+    tallies, failed = chain_translate.side_by_side(small(), commands, time.monotonic() + 60)
     assert failed == ["no"]
     assert len(tallies) == 1 + 2 + 2
     alarms = [line for line in capsys.readouterr().out.splitlines() if "!!!!!" in line]
@@ -320,7 +326,13 @@ def test_the_students_text_is_in_the_cache_when_it_begins(
 ) -> None:
     """Encoded beside other stages as training will look for it; known words are taken over, not learnt."""
     chain, stages, beside = small(tiny=True), sys.modules["chain_stages"], sys.modules["chain_beside"]
-    for name in ("texts/dev.en", "texts/dev.fr", "texts/part.en-de.en", "texts/part.en-de.de", "said/voice.de-en.de"):
+    for name in (
+        "texts/dev.en",
+        "texts/dev.fr",
+        "texts/part.en-de.en",
+        "texts/part.en-de.de",
+        "translated/voice.de-en.de",
+    ):
         (chain.out / name).parent.mkdir(exist_ok=True)
         (chain.out / name).write_text("ein Satz mit 12 Worten\n" * 20, encoding="utf-8")
     recipe = chain.recipe("student")
@@ -337,7 +349,7 @@ def test_the_students_text_is_in_the_cache_when_it_begins(
     monkeypatch.setattr(beside, "BackgroundEncoder", Here)
     first = beside.encode_new(chain, tokenizer, set())
     assert len(first) == 4  # two corpora, both ways
-    (chain.out / "said" / "voice.de-en.en").write_text("a sentence of 12 words\n" * 20, encoding="utf-8")
+    (chain.out / "translated" / "voice.de-en.en").write_text("a sentence of 12 words\n" * 20, encoding="utf-8")
     assert len(beside.encode_new(chain, tokenizer, set(first))) == 2
 
     folder, recipe = chain.out / "teacher", chain.recipe("student")

@@ -60,7 +60,7 @@ def test_who_taught_a_model_is_in_its_card(finish: ModuleType) -> None:
 
     assert doctest.testmod(finish).failed == 0
     assert finish.teacher_of(card("grammar.en", "runs/teacher-1")) == ""
-    assert "the model itself" in finish.teacher_of(card("runs/said/voice.en-fr.en", "runs/half"))
+    assert "the model itself" in finish.teacher_of(card("runs/translated/voice.en-fr.en", "runs/half"))
     assert "a larger model" in finish.teacher_of(card("europarl.en-fr.en", "student-0"))
     assert "a larger model" in finish.teacher_of(card("voice.en-fr.en", None))
 

@@ -1,13 +1,13 @@
 """Translate many lines by a model, as fast as it can search: no checks, no alignment, no constraints, whole lines.
 
-    python recipes/box/say.py --model runs/teacher --text a.en said/a.en said/a.fr "<fr>" 5 --seconds 120
+    python recipes/box/translate_lines.py --model runs/teacher --seconds 120 --text a.en out/a.en out/a.fr "<fr>" 5
 
 Of each --text (a file, where its lines and where their translations are written, the tag, the beam) as many lines are
 translated as there is time for; texts whose names begin alike take turns, those that stand first come first. What looks
-wrong is left out on both sides: nothing said, an answer that did not end, or one of another length altogether. One line
-of the output is JSON: what was said, and what it cost.
+wrong is left out on both sides: an empty translation, one that did not end, or one of another length altogether. One
+line of the output is JSON: what was translated, and what it cost. A beam of 0 draws samples.
 
-A text's two files appear when all of it is said or the time is over. Until then its chunks are kept beside them
+A text's two files appear when all of it is translated or the time is over. Until then its chunks are kept beside them
 (`.part`), and after a failure the same command goes on behind the last whole chunk.
 """
 
@@ -32,7 +32,7 @@ from regard.models.ensemble import Ensemble
 from regard.models.transformer_recorded import for_search
 from regard.search.batch_rows import length_limit
 from regard.search.engine import SearchRequest
-from regard.search.options import SearchOptions
+from regard.search.options import Sampling, SearchOptions
 from regard.search.search import search
 from regard.training.cost import FlopCounter
 
@@ -41,6 +41,8 @@ LONGEST = 120  # tokens of a source
 RATIO = 2.0  # of the lengths in tokens, from SHORT tokens on
 SHORT = 6
 ALPHA = 0.6
+SAMPLE = 0  # in place of a beam: each token is drawn from the TOP_K most probable ones
+TOP_K = 10
 
 
 @dataclass
@@ -61,17 +63,17 @@ def chunks(path: Path, size: int, behind: int = 0) -> Iterator[list[str]]:
             yield some
 
 
-def looks_right(source: int, said: int, limit: int) -> bool:
+def looks_right(source: int, target: int, limit: int) -> bool:
     """By the numbers of tokens.
 
     >>> looks_right(10, 12, 42), looks_right(10, 0, 42), looks_right(10, 41, 42), looks_right(10, 25, 42)
     (True, False, False, False)
     """
-    longer, shorter = max(source, said), min(source, said)
-    return said > 0 and said + 1 < limit and (longer <= SHORT or longer <= RATIO * shorter)
+    longer, shorter = max(source, target), min(source, target)
+    return target > 0 and target + 1 < limit and (longer <= SHORT or longer <= RATIO * shorter)
 
 
-class Sayer:
+class LineTranslator:
     def __init__(self, folders: list[Path], device: str, recorded: bool = True) -> None:
         bundles = [Bundle.load(find_model(folder), device) for folder in folders]
         self.tokenizer = bundles[0].tokenizer
@@ -83,22 +85,23 @@ class Sayer:
         self.model = for_search(plain) if recorded else plain
         self.costs = [FlopCounter(bundle.model) for bundle in bundles]
 
-    def say(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
+    def translate(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
         """The lines that were translated well, as far as that can be seen, with their translations."""
         began = time.perf_counter()
         ids = self.tokenizer.encode_source(lines)
         kept = [i for i, one in enumerate(ids) if 0 < len(one) <= LONGEST]
         mark = self.tokenizer.tag_ids(tag)
         requests = [SearchRequest((*mark, *ids[i])) for i in kept]
-        found = search(self.model, requests, SearchOptions(beam, ALPHA))
+        sampling = Sampling(top_k=TOP_K, seed=tally.lines) if beam == SAMPLE else None
+        found = search(self.model, requests, SearchOptions(max(1, beam), ALPHA, sampling=sampling))
         pairs = []
         for i, request, best in zip(kept, requests, found, strict=True):
-            said = best[0].ids
-            tally.tokens += len(said) + 1
-            steps = [len(said) + 1] * beam
+            found_ids = best[0].ids
+            tally.tokens += len(found_ids) + 1
+            steps = [len(found_ids) + 1] * max(1, beam)
             tally.flops += sum(cost.of_search(len(request.ids) + 1, steps) for cost in self.costs)
-            if looks_right(len(ids[i]), len(said), length_limit(request)):
-                pairs.append((lines[i], self.tokenizer.decode(said)))
+            if looks_right(len(ids[i]), len(found_ids), length_limit(request)):
+                pairs.append((lines[i], self.tokenizer.decode(found_ids)))
         tally.lines += len(lines)
         tally.left_out += len(lines) - len(pairs)
         tally.seconds += time.perf_counter() - began
@@ -106,15 +109,15 @@ class Sayer:
 
 
 @dataclass
-class SaidSoFar:
-    """How far a text has come: of how many of its lines what was said lies in its parts."""
+class LineProgress:
+    """How far a text has come: how many of its lines are translated in its parts."""
 
     read: int = 0
     kept: int = 0
     sizes: tuple[int, ...] = (0, 0)  # bytes of the two parts
 
     @classmethod
-    def of(cls, state: Path, parts: Sequence[Path]) -> SaidSoFar:
+    def of(cls, state: Path, parts: Sequence[Path]) -> LineProgress:
         """Nothing, where a part is not as long as it should be."""
         if not state.is_file():
             return cls()
@@ -132,27 +135,27 @@ class Job:
         self.tag, self.beam = tag, int(beam)
         self.kind = self.outs[0].name.partition(".")[0]
         self.done = all(out.is_file() for out in self.outs)
-        self.said = SaidSoFar.of(self.state, self.parts)
-        self.chunks = chunks(Path(text), size, self.said.read)
+        self.progress = LineProgress.of(self.state, self.parts)
+        self.chunks = chunks(Path(text), size, self.progress.read)
         if not self.done:
-            cut_to(self.parts, self.said.sizes)
+            cut_to(self.parts, self.progress.sizes)
 
-    def go_on(self, sayer: Sayer, tally: Tally) -> bool:
+    def go_on(self, translator: LineTranslator, tally: Tally) -> bool:
         """Translate the next chunk; if there is none, the text is done."""
         lines = next(self.chunks, None)
         if lines is None:
             self.finish()
             return False
-        pairs = sayer.say(lines, self.tag, self.beam, tally)
+        pairs = translator.translate(lines, self.tag, self.beam, tally)
         for side, part in enumerate(self.parts):
             with part.open("a", encoding="utf-8") as file:
                 file.writelines(" ".join(pair[side].split()) + "\n" for pair in pairs)
         sizes = tuple(part.stat().st_size for part in self.parts)
-        self.said = SaidSoFar(self.said.read + len(lines), self.said.kept + len(pairs), sizes)
-        text = json.dumps(asdict(self.said))
+        self.progress = LineProgress(self.progress.read + len(lines), self.progress.kept + len(pairs), sizes)
+        text = json.dumps(asdict(self.progress))
         write_atomically(self.state, lambda path: path.write_text(text, encoding="utf-8"))
         speed = f"{tally.tokens / tally.seconds:,.0f} tokens/s"
-        print(f"{self.outs[1].name}: {self.said.kept:,} lines, {speed}", flush=True)
+        print(f"{self.outs[1].name}: {self.progress.kept:,} lines, {speed}", flush=True)
         return True
 
     def finish(self) -> None:
@@ -174,25 +177,25 @@ def cut_to(parts: Sequence[Path], sizes: Sequence[int]) -> None:
 
 
 def publish(outs: Sequence[Path]) -> int:
-    """Give what was said its name; returns the number of pairs."""
+    """Give the translations their names; returns the number of pairs."""
     parts, state = places_of(outs)
-    said = SaidSoFar.of(state, parts)
-    cut_to(parts, said.sizes)
+    progress = LineProgress.of(state, parts)
+    cut_to(parts, progress.sizes)
     for part, out in zip(parts, outs, strict=True):
-        if said.kept:
+        if progress.kept:
             part.replace(out)
         else:
             part.unlink(missing_ok=True)
     state.unlink(missing_ok=True)
-    return said.kept
+    return progress.kept
 
 
-def translate(sayer: Sayer, jobs: list[Job], until: float, tally: Tally) -> None:
+def translate(translator: LineTranslator, jobs: list[Job], until: float, tally: Tally) -> None:
     jobs = [job for job in jobs if not job.done]
     for kind in dict.fromkeys(job.kind for job in jobs):
         going = [job for job in jobs if job.kind == kind]
         while going and time.time() < until:
-            going = [job for job in going if time.time() < until and job.go_on(sayer, tally)]
+            going = [job for job in going if time.time() < until and job.go_on(translator, tally)]
         tally.finished &= time.time() < until
     for job in jobs:
         job.finish()
@@ -213,7 +216,7 @@ def main() -> None:
     jobs = [Job(*text, size) for text in given.text]
     tally = Tally()
     try:
-        translate(Sayer(given.model, str(device), not given.plain), jobs, until, tally)
+        translate(LineTranslator(given.model, str(device), not given.plain), jobs, until, tally)
     except BaseException:
         tally.finished = False
         raise

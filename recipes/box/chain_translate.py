@@ -1,8 +1,8 @@
-"""The stage of a chain that translates (`say.py`): a process for each direction on a GPU, since CPUs work on the text
-before and after the search.
+"""The stage of a chain that translates (`translate_lines.py`): a process for each direction on a GPU, since CPUs work
+on the text before and after the search.
 
 A process that fails is started again without recorded steps and goes on behind its last whole chunk; one that fails
-again is given up. What was said by then is used.
+again is given up. What was translated by then is used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from chain_beside import encoding_beside
 from chain_cost import StageCost
-from chain_plan import Said
-from say import publish
+from chain_plan import TextToTranslate
+from translate_lines import publish
 
 from regard.bundle.find_model import find_model
 from regard.errors import RunError
@@ -34,16 +34,16 @@ GRACE = 40.0  # seconds after its time until a process is ended
 
 
 def translate(chain: Chain, seconds: float) -> Iterator[StageCost]:
-    folder = chain.out / "said"
+    folder = chain.out / "translated"
     if chain.again:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(exist_ok=True)
     texts: dict[str, list[str]] = {}
-    for one in chain.to_be_said():
+    for one in chain.texts_to_translate():
         texts.setdefault(one.direction if chain.device == "cuda" else "all", []).extend(words_of(one, folder))
     until = time.monotonic() + max(3.0, seconds - START_UP[chain.device])
     models = [word for model in chain.teachers_there() for word in ("--model", str(model))]
-    common = [sys.executable, str(HERE / "say.py"), *models, "--device", chain.device]
+    common = [sys.executable, str(HERE / "translate_lines.py"), *models, "--device", chain.device]
     with encoding_beside(chain, find_model(chain.teachers_there()[0])):
         tallies, failed = side_by_side(chain, {way: [*common, *words] for way, words in texts.items()}, until)
     publish_all(folder)
@@ -57,13 +57,13 @@ def translate(chain: Chain, seconds: float) -> Iterator[StageCost]:
     yield StageCost("translate", chain.device, tokens=total["tokens"], working=working, flops=total["flops"], note=note)
 
 
-def words_of(one: Said, folder: Path) -> list[str]:
+def words_of(one: TextToTranslate, folder: Path) -> list[str]:
     names = [str(folder / f"{one.name}.{one.direction}.{language}") for language in (one.source, one.target)]
     return ["--text", str(one.path), *names, f"<{one.target}>", str(one.beam)]
 
 
 def publish_all(folder: Path) -> None:
-    """Use what was said of texts that were not finished, because their process failed or was ended."""
+    """Use the translations of texts that were not finished, because their process failed or was ended."""
     for state in sorted(folder.glob("*.state")):
         name, direction, target = state.name.removesuffix(".state").split(".")
         source = direction.split("-")[0]
@@ -90,7 +90,7 @@ def side_by_side(chain: Chain, commands: dict[str, list[str]], until: float) -> 
                 if line.startswith("{"):
                     tallies.append(json.loads(line))
                 else:
-                    chain.say(f"   {line.rstrip()}")
+                    chain.report(f"   {line.rstrip()}")
             late.cancel()
         running.discard(process)
         return process.returncode
@@ -101,7 +101,7 @@ def side_by_side(chain: Chain, commands: dict[str, list[str]], until: float) -> 
             chain.alarm(f"translating {name} failed with code {code} (above); it goes on without recorded steps")
             code = once(name, [*command, "--plain"])
         if code:
-            chain.alarm(f"translating {name} failed with code {code} (above); what it said before is used")
+            chain.alarm(f"translating {name} failed with code {code} (above); what it translated before is used")
             failed.append(name)
 
     ended = threading.Event()
