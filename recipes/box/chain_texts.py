@@ -1,5 +1,5 @@
-"""The small texts of a chain: the embedded grammar, a part of Europarl to be changed, pairs to learn known words from,
-and sentences to evaluate on."""
+"""The small texts of a chain: the embedded grammar, a part of Europarl to be changed, sentences of the further sources
+for the teacher to translate, pairs to learn known words from, and sentences to evaluate on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from regard.errors import InputError
 
 BLOCK = 5  # neighbouring pairs of a part stay together, so that they can become one text
 DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100))  # English → French
+LABELS = ("ui", "vocab", "names", "esco", "mozilla")  # single words and labels: only people's translations of them
+GENERAL = 40_000  # sentences of each further source that the teacher translates
 CUT = ("*-*/*.*", "mono/*.txt", "tests/*.*")  # texts of DATA
 
 
@@ -38,17 +40,37 @@ def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
     for language, lines in sentences.items():
         write(out / f"grammar.{language}", lines)
     for other in LANGUAGES:
-        source = data / f"en-{other}"
-        if (source / "train.en").is_file():
-            every = max(1, measure(source / "train.en").lines // part)
+        if (data / f"en-{other}" / "train.en").is_file():
             for language in ("en", other):
-                with (source / f"train.{language}").open(encoding="utf-8", newline="\n") as file:
-                    some = [line.rstrip("\n") for i, line in enumerate(file) if i // BLOCK % every == 0]
+                some = evenly(data / f"en-{other}", language, part)
                 write(out / f"part.en-{other}.{language}", some)
-                everyday = data / f"tatoeba-en-{other}" / f"train.{language}"
+                known = write_general(data, out, other, language)
                 # A word of the grammar that no other text has ("mare") is known too, and no slip of another ("made").
-                known = [*(read(everyday) if everyday.is_file() else []), *some]
-                write(out / f"words.en-{other}.{language}", known + (sentences[language] if other == "fr" else []))
+                known += [*some, *(sentences[language] if other == "fr" else [])]
+                write(out / f"words.en-{other}.{language}", known)
+    write_dev(data, out)
+
+
+def evenly(folder: Path, language: str, count: int) -> list[str]:
+    """Returns about `count` lines of train in blocks of neighbours, the same lines of both languages."""
+    every = max(1, measure(folder / "train.en").lines // count)
+    with (folder / f"train.{language}").open(encoding="utf-8", newline="\n") as file:
+        return [line.rstrip("\n") for i, line in enumerate(file) if i // BLOCK % every == 0]
+
+
+def write_general(data: Path, out: Path, other: str, language: str) -> list[str]:
+    """Writes the sentences of the further sources that the teacher translates; returns the lines of all of them, labels
+    and Tatoeba included."""
+    folders = sorted(path for path in data.glob(f"*-en-{other}") if (path / f"train.{language}").is_file())
+    lines = {folder.name.partition("-en-")[0]: evenly(folder, language, GENERAL) for folder in folders}
+    write(
+        out / f"general.en-{other}.{language}",
+        [line for name, some in lines.items() if name not in (*LABELS, "tatoeba") for line in some],
+    )
+    return [line for some in lines.values() for line in some]
+
+
+def write_dev(data: Path, out: Path) -> None:
     dev: dict[str, list[str]] = {"en": [], "fr": []}
     for name, count in DEV:
         if all((data / f"{name}.{language}").is_file() for language in dev):

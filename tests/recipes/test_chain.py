@@ -74,6 +74,20 @@ def test_a_file_is_measured_by_its_beginning(tmp_path: Path) -> None:
     assert plan.measure(large).lines == pytest.approx(200_000, rel=1e-3)
 
 
+def test_a_part_of_a_corpus_has_the_same_lines_of_both_languages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of lines of a large file is only estimated, and differently for a language of longer sentences."""
+    monkeypatch.syspath_prepend(str(BOX))
+    texts = load_script(BOX / "chain_texts.py")
+    long = [f"{i} {'a' * (i // 300)}" for i in range(30_000)]
+    (tmp_path / "train.en").write_text("".join(f"{i}\n" for i in range(30_000)), encoding="utf-8")
+    (tmp_path / "train.de").write_text("".join(f"{line}\n" for line in long), encoding="utf-8")
+    parts = [texts.evenly(tmp_path, language, 5_000) for language in ("en", "de")]
+    assert [line.split()[0] for line in parts[1]] == parts[0]
+    assert 4_000 < len(parts[0]) < 7_000
+
+
 def test_texts_are_translated_in_the_order_of_the_table_where_their_files_exist(tmp_path: Path) -> None:
     for name in ("mono/en.txt", "mono/wiki.es.txt", "tatoeba-en-de/train.de", "en-es/train.es"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
