@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from regard.text.language import Register
 from regard.text.words import word_lists
-
-Register = Literal["formal", "informal"]
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*['’]?")
 CACHED_WORDS = 200_000

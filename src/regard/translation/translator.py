@@ -33,7 +33,8 @@ class TextTranslator(TextTranslation, ScoringModel):
         search = options.search()
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
-        shared = replace(options, prefix="", progress=None)  # shared by parts that are translated together
+        # Shared by parts that are translated together; the register is in the ids of their units.
+        shared = replace(options, prefix="", progress=None, formality=None, documents=())
         parts = []
         for tag, group in self.tokenizer.by_tag(lines, options.tag).items():
             filling = self._fill_unknown(options.unknown, tag, options.batch_tokens)
@@ -44,6 +45,11 @@ class TextTranslator(TextTranslation, ScoringModel):
             parts.append(JobPart((shared, tag), pipeline, units))
             for number, line in group.items():
                 lines[number] = line
+        free = self.tokenizer.has_registers and options.formality is None and not any(prefixes)
+        if free and self.tokenizer.register_tags(options.tag):
+            from regard.translation.consistency import ConsistentJob
+
+            return ConsistentJob(self, lines, parts, options, self.languages(options.tag), self.job)
         return TranslationJob(self, lines, parts, options.nbest, options.progress)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
