@@ -56,6 +56,12 @@ def test_registers_share_a_batch(french: Translator) -> None:
     assert texts == ["Vous dormez.", "Tu dors.", "Vous dormez."]
 
 
+def test_the_fast_engine_writes_the_pieces_of_the_language(registers: Path) -> None:
+    fast = regard.load(registers / "en-fr", device="cpu", engine="ctranslate2")
+    found = [fast.translate("You sleep.", formality=register).text for register in ("formal", "informal")]
+    assert found == ["Vous dormez.", "Tu dors."]
+
+
 def test_a_tag_that_is_given_has_registers_too(registers: Path) -> None:
     home = registers.parent / "run"
     translator = regard.load(home / "last", device="cpu")
