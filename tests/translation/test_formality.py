@@ -113,6 +113,13 @@ def test_the_texts_of_a_document_agree(french: Translator) -> None:
     assert [one.text for one in found] == ["Vous dormez.", "Je vous vois.", "Je te vois."]
 
 
+def test_every_text_needs_a_document(registers: Path, french: Translator) -> None:
+    chain = TextChain([regard.load(registers / "fr-en", device="cpu"), french])
+    for one in (french, chain):
+        with pytest.raises(InputError, match="documents must have a number for each of the 2 texts, but has 1"):
+            one.translate(["You sleep.", "I see you."], documents=(0,))
+
+
 def test_what_agrees_is_translated_once(french: Translator) -> None:
     steps = french.job("You sleep. Your dog eats. The cat sleeps.").steps()
     job = next(steps)

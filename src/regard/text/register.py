@@ -90,7 +90,7 @@ def _german() -> tuple[_Rule, ...]:
     imperatives, verbs = _listed("de", "imperatives", capital=True), _listed("de", "verbs_of_ihr")
     return (
         _rule("formal", "Sie|Ihnen|Ihre[mnrs]?", r"(?<=[\w,] )(?:Sie|Ihnen|Ihre[mnrs]?)\b"),
-        _rule("formal", "Ihr", rf"(?<=[\w,] )Ihr\b(?! (?:alle |beiden? )?{verbs}\b)"),
+        _rule("formal", "Ihr", r"(?<=[\w,] )Ihr\b(?! (?:alle |beiden? )?[a-zäöüß]+t\b)"),
         _rule("formal", "geehrter?"),
         _rule("formal", "Sie|Ihnen|Ihre?[mnrs]?", addressed=True),
         _rule("informal", "[Dd]u|[Dd]i(?:ch|r)|[Dd]ein(?:e[mnrs]?|s)?|[Ee]u(?:ch|er)|[Ee]ure[mnrs]?"),

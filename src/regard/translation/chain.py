@@ -28,7 +28,7 @@ from regard.text.language import language_name
 from regard.text.pieces import check_characters
 from regard.text.words import Span, WordLink
 from regard.translation.job import Steps, TextTranslation
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import TranslateOptions, check_documents, checked_texts
 from regard.translation.translation import (
     Candidate,
     ProtectedSpan,
@@ -76,6 +76,8 @@ class TextChain(TextTranslation):
         lines = checked_texts(texts, "translate")
         options = TranslateOptions.of(options, changes)
         self._check(options)
+        if options.documents:
+            check_documents(options.documents, len(lines))
         for line in lines:
             check_characters(line)
         return ChainJob(self.steps, lines, options)

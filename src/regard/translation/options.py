@@ -151,5 +151,11 @@ def checked_prefixes(prefix: str | Sequence[str], texts: object, count: int) -> 
     return found
 
 
+def check_documents(documents: Sequence[int], count: int) -> None:
+    """Raises InputError unless there is a document for each text."""
+    if len(documents) != count:
+        raise InputError(f"documents must have a number for each of the {count} texts, but has {len(documents)}")
+
+
 def _kind(value: object) -> str:
     return "None" if value is None else f"a value of type {type(value).__name__}"

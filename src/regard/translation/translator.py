@@ -14,7 +14,7 @@ from typing import Any
 from regard.search.options import SearchOptions
 from regard.text.pieces import check_characters
 from regard.translation.job import JobPart, TextTranslation, TranslationJob
-from regard.translation.options import TranslateOptions, checked_prefixes, checked_texts
+from regard.translation.options import TranslateOptions, check_documents, checked_prefixes, checked_texts
 from regard.translation.scoring import ScoringModel
 from regard.translation.units import Unit
 
@@ -30,6 +30,8 @@ class TextTranslator(TextTranslation, ScoringModel):
         for line in lines:
             check_characters(line)
         options = TranslateOptions.of(options, changes).resolved(self.config)
+        if options.documents:
+            check_documents(options.documents, len(lines))
         search = options.search()
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
