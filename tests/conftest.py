@@ -22,6 +22,7 @@ from regard.batch import Batch, flat_batch
 from regard.cli import main
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
+from registers import train_registers
 from support import LINES, TINY, Answer, Call, write_lines
 
 # the browser tests need more than the other ones (pip install regard[browser])
@@ -142,6 +143,12 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     return regard.train(recipe, home / "run").run
+
+
+@pytest.fixture(scope="session")
+def registers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the bundles en-fr, with tags for both registers, and fr-en, without (`registers.py`)."""
+    return train_registers(tmp_path_factory.mktemp("registers"))
 
 
 @pytest.fixture

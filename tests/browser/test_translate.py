@@ -23,6 +23,18 @@ def test_ribbons_follow_what_is_typed(open_page: Open) -> None:
     expect(page.locator(".band")).to_have_count(page.locator(".ribbons .source .word").count())
 
 
+def test_the_form_of_address_is_chosen_where_the_model_has_it(open_page: Open) -> None:
+    page = open_page(text="You sleep. I see you.", model="with-registers")
+    output, box = page.locator("#output"), page.get_by_label("Form of address")
+    expect(output).to_have_text("Vous dormez. Je vous vois.")  # its own register of the second sentence is informal
+    expect(output.locator(".word").first).to_be_visible()
+    box.select_option("informal")
+    expect(output).to_have_text("Tu dors. Je te vois.")
+    expect(output.locator(".word").first).to_have_text("Tu")
+    page.get_by_label("Languages", exact=True).last.select_option("en-fr-classic")
+    expect(box).to_be_hidden()
+
+
 def test_another_word_is_chosen_and_the_rest_follows_and_can_be_undone(open_page: Open) -> None:
     page = open_page(text=CAT)
     output = page.locator("#output")

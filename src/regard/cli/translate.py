@@ -89,11 +89,11 @@ NEEDED = (
 # A flag, flags that cannot be given with it, and the message.
 EXCLUDED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--attention", ("--json",), "--attention draws pictures, which are no JSON; give it or --json, not both"),
-    ("--attention", ("--tag",), "--attention shows sources without a tag; give it or --tag, not both"),
+    ("--attention", ("--tag", "--formality"), "--attention shows sources without {flag}; give one of them"),
     ("--at-word", ("--prefix",), "--alternatives come after --prefix or at --at-word; give one of them"),
     (
         "--alternatives",
-        ("--nbest", "--sample", "--mbr", "--attention", "--prefix-file", "--alignments"),
+        ("--nbest", "--sample", "--mbr", "--attention", "--prefix-file", "--alignments", "--formality"),
         "--alternatives are those of the model's own search, without {flag}; leave it out",
     ),
     ("--prefix", ("--prefix-file",), "--prefix is for all lines and --prefix-file for each; give one of them"),
@@ -152,7 +152,8 @@ def translate(
     given = given_flags({
         "TEXT": text, "--to": to, "--from": source, "--through": through, "--model": model, "--input": input,
         "--nbest": form.nbest > 1, "--sample": sample, "--mbr": chosen["mbr"], "--tag": chosen["tag"],
-        "--prefix": chosen["prefix"] or None, "--prefix-file": prefix_file, "--steer": chosen["steer"],
+        "--formality": chosen["formality"], "--prefix": chosen["prefix"] or None, "--prefix-file": prefix_file,
+        "--steer": chosen["steer"],
         "--rules": chosen["rules"], "--alternatives": alternatives, "--at-word": position, "--workers": workers,
         "--restart": restart, "--alignments": alignments, "--token-scores": token_scores, "--attention": attention,
         "--json": as_json,

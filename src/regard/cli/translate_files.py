@@ -121,7 +121,8 @@ def translate_document_file(
 
     def translate(texts: Sequence[str], wrapped: bool) -> Sequence[Translation]:
         split = "wrapped" if wrapped and options["split"] == "sentences" else options["split"]
-        return translator.translate(texts, **(options | {"split": split}), progress=counter.add)
+        changed = {"split": split, "documents": (0,) * len(texts)}
+        return translator.translate(texts, **(options | changed), progress=counter.add)
 
     target = translator.languages(options["tag"])[1] or ""
     chosen = FormatOptions(options["split"] == "wrapped", tuple(columns), target)

@@ -68,7 +68,7 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Co
     view = alignment_of(known, table)
     tokenizer = Tokenizer.load(places.part(folder, places.TOKENIZER))
     positions = position_count(known, table)
-    written = pieces_from_card(card, tokenizer.target_size)
+    written = with_registers(pieces_from_card(card, tokenizer.target_size), tokenizer)
     made = ConversionInfo(source_checksum(folder), weights, positions, view.layer, view.head, " ".join(written))
     try:
         entries = model_entries(table, read_tensors(folder), view, positions)
@@ -201,6 +201,14 @@ def write_vocabularies(folder: Path, tokenizer: Tokenizer) -> None:
     for side, pieces in sides.items():
         text = json.dumps(pieces, ensure_ascii=False, indent=0)
         (folder / f"{side}_vocabulary.json").write_text(text + "\n", encoding="utf-8")
+
+
+def with_registers(written: Mapping[str, Sequence[int]], tokenizer: Tokenizer) -> dict[str, Sequence[int]]:
+    """Adds the tags of both registers of a language; they allow at least the pieces of the language's own tag."""
+    found = dict(written)
+    for tag, pieces in written.items():
+        found |= {one: sorted({*pieces, *written.get(one, ())}) for one in tokenizer.register_tags(tag).values()}
+    return found
 
 
 def write_map(path: Path, pieces: Sequence[str], written: Mapping[str, Sequence[int]]) -> None:

@@ -31,6 +31,7 @@ from regard.serve.state.documents import LEASE_SECONDS, DocumentJob, Documents, 
 from regard.serve.state.store import StateError, in_thread
 from regard.serve.translation_service import TranslationService
 from regard.text.glossary import Glossary
+from regard.text.language import Register
 from regard.translation.options import TranslateOptions
 
 # ── formats and names of files ────────────────────────────────────────────────────────────────────────────────────────
@@ -120,10 +121,15 @@ class DocumentService:
         return ReadDocument(document, characters)
 
     async def translate(
-        self, read: ReadDocument, source: str | None, target: str, glossary: Glossary | None = None
+        self,
+        read: ReadDocument,
+        source: str | None,
+        target: str,
+        glossary: Glossary | None = None,
+        formality: Register | None = None,
     ) -> bytes:
         """Return the document in the target language. Without `source`, one language is detected for all its text."""
-        options = TranslateOptions(glossary=glossary)
+        options = TranslateOptions(glossary=glossary, formality=formality)
         request = SegmentRequest([read.document.segments], target, source, options)
         deadline = time.monotonic() + self.config.document_timeout
         (found,) = await translate_segments(self.translation, request, deadline)

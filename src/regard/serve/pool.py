@@ -97,6 +97,11 @@ class ServedModel:
         return Direction(source, target) if source and target else None
 
     @property
+    def formality(self) -> bool:
+        """Whether it can be asked for formal or informal translations."""
+        return bool(self.bundle.tokenizer.register_tags())
+
+    @property
     def card(self) -> dict[str, Any]:
         return self.bundle.card
 
@@ -140,6 +145,11 @@ class ModelPool:
         if pivot in direct:
             direct |= {one.target for one in self.by_direction if one.source == pivot} - {source}
         return sorted(direct)
+
+    def has_formality(self, target: str) -> bool:
+        """Whether all models that translate into a language can be asked for formal or informal translations."""
+        names = [name for direction, name in self.by_direction.items() if direction.target == target]
+        return bool(names) and all(self.models[name].formality for name in names)
 
     @property
     def default(self) -> str:

@@ -108,6 +108,7 @@ async def translate_segments(
     async def translate(source: str, wrapped: bool, places: list[tuple[int, int]]) -> None:
         texts = [request.segments[number][place].text for number, place in places]
         options = group_options(service, request, source, wrapped)
+        options = replace(options, documents=tuple(number for number, _ in places))
         group = TranslationRequest(texts, request.target, source, options=options)
         served = await service.translate(group, deadline, checked=True)
         found.update(zip(places, (one.translation for one in served), strict=True))

@@ -103,7 +103,9 @@ class Services:
             raise ServeError(404, "a glossary of this document was deleted")
         glossary = await self.parse_glossary(self.state.glossaries.merge, found) if found else None
         read = await self.documents.read(data, options["format"], options["target"])
-        return await self.documents.translate(read, options["source"], options["target"], glossary), read.characters
+        languages = options["source"], options["target"]
+        translated = await self.documents.translate(read, *languages, glossary, options.get("formality"))
+        return translated, read.characters
 
     async def _clean(self) -> None:
         """Remove expired state; runs until its task is cancelled."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from functools import cache
+from typing import Literal
 
 from regard.errors import InputError
 
 LANGUAGE_TAG = re.compile(r">>([^<>\s]+)<<")
 MAX_SHOWN_TAGS = 8  # in an error message
+Register = Literal["formal", "informal"]  # how a text addresses its reader
+REGISTERS: tuple[Register, ...] = ("formal", "informal")
 
 # The languages that are identified. Others that py3langid knows are left out: names, interjections and loanwords are
 # mistaken for them more often than they are really used.

@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
-from regard.text.language import LANGUAGE_TAG, describe_tags, find_tag, leading_tag
+from regard.text.language import LANGUAGE_TAG, REGISTERS, Register, describe_tags, find_tag, leading_tag
 from regard.text.learned_vocabulary import LearnedVocabulary
 from regard.text.pieces import nfc, to_pieces_form
 from regard.text.sentencepiece import SentencePieceVocabulary
@@ -82,6 +82,7 @@ class Tokenizer:
         self.slot_ids = target.slot_ids  # in the target (`slots.py`); only BPE has them
         self.multilingual = config.unit == "sentencepiece" and bool(config.tags)  # its tags select the target language
         self.mark = mark  # the tag before every source
+        self.has_registers = "-formal>" in "".join(config.tags)
 
     @classmethod
     def train(cls, pairs: Pairs, config: TextConfig) -> Tokenizer:
@@ -162,9 +163,25 @@ class Tokenizer:
             groups.setdefault(own or tag, {})[number] = text[len(own) :].lstrip() if own else text
         return groups
 
-    def prefix(self, tag: str | None) -> list[int]:
-        """Returns the ids before every source: those of the tag, or of the mark. Raises InputError if a multilingual
-        model has neither; the tag "" means none."""
+    def register_tags(self, tag: str | None = None) -> dict[Register, str]:
+        """Returns the tags that stand for a language tag, by default the mark, if a register is asked for: <fr-formal>
+        and <fr-informal> for <fr>. Empty if the vocabulary does not have both."""
+        found = {register: f"{(tag or self.mark or '')[:-1]}-{register}>" for register in REGISTERS}
+        return found if set(found.values()) <= set(self.config.tags) else {}
+
+    def prefix(self, tag: str | None, register: Register | None = None) -> list[int]:
+        """Returns the ids before every source: those of the tag, or of the mark, or of the tag that stands for it in a
+        register. Raises InputError if a multilingual model has neither, or if it has no tag for the register; the tag
+        "" means none."""
+        if register is not None:
+            tags = self.register_tags(tag)
+            if not tags:
+                raise InputError(
+                    f"formality is {register}, but this model has no tags for it, such as <fr-formal>: it translates "
+                    "in one way only; leave formality out",
+                    parameter="formality",
+                )
+            return [self.source.ids[tags[register]]]
         if self.multilingual and self.mark is None and tag is None:
             raise InputError(
                 f"this model translates into several languages: give the tag of one, or begin the text with it, as in "

@@ -48,7 +48,7 @@ class TextAssembly:
         if self._parts:
             self._end_sentence()
         sentences, whole = tuple(self.sentences), self._written.finished()
-        candidates = _candidates(self.text, whole, sentences, nbest)
+        candidates = text_candidates(self.text, whole, sentences, nbest)
         score = candidates[0].score if candidates else 0.0
         log_prob = candidates[0].log_prob if candidates else 0.0
         return Translation(self.text, whole, score, log_prob, candidates, sentences, sentence_warnings(sentences))
@@ -148,7 +148,9 @@ def _moved_span(one: ProtectedSpan, source: int, target: int) -> ProtectedSpan:
 # ── n-best ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _candidates(text: str, whole: str, sentences: Sequence[SentenceTranslation], nbest: int) -> tuple[Candidate, ...]:
+def text_candidates(
+    text: str, whole: str, sentences: Sequence[SentenceTranslation], nbest: int
+) -> tuple[Candidate, ...]:
     """Returns the candidates of one sentence with its surroundings, or the best combinations of several."""
     lists = [sentence.candidates for sentence in sentences if sentence.candidates]
     if not lists:

@@ -28,7 +28,7 @@ from regard.text.language import language_name
 from regard.text.pieces import check_characters
 from regard.text.words import Span, WordLink
 from regard.translation.job import Steps, TextTranslation
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import TranslateOptions, check_documents, checked_texts
 from regard.translation.translation import (
     Candidate,
     ProtectedSpan,
@@ -76,6 +76,8 @@ class TextChain(TextTranslation):
         lines = checked_texts(texts, "translate")
         options = TranslateOptions.of(options, changes)
         self._check(options)
+        if options.documents:
+            check_documents(options.documents, len(lines))
         for line in lines:
             check_characters(line)
         return ChainJob(self.steps, lines, options)
@@ -116,23 +118,26 @@ class ChainJob(NamedTuple):
 
     def steps(self) -> Steps:
         found = [copied(line) for line in self.lines]
+        texts = self.options.documents or range(len(self.lines))
         for number, step in enumerate(self.translators):
             options = _at_step(self.options, number, len(self.translators))
             if number == 0:
-                found = yield step.job(self.lines, options)
+                found = yield from step.job(self.lines, options).steps()
                 continue
-            after = iter((yield step.job([sentence.text for one in found for sentence in one.sentences], options)))
+            documents = tuple(text for text, one in zip(texts, found, strict=True) for _ in one.sentences)
+            sentences = [sentence.text for one in found for sentence in one.sentences]
+            after = iter((yield from step.job(sentences, replace(options, documents=documents)).steps()))
             names = [_name(self.translators[number - 1]), _name(step)]
             found = [joined(one, [next(after) for _ in one.sentences], names, number == 1) for one in found]
         return found
 
 
 def _at_step(options: TranslateOptions, number: int, steps: int) -> TranslateOptions:
-    """Returns a step's options: glossary terms are left to the last, and all but the first read sentences."""
+    """Returns a step's options: terms and formality are left to the last, and all but the first read sentences."""
     if number < steps - 1:
         terms = options.glossary.terms if options.glossary else ()
         kept = Glossary(GlossaryTerm(term.source, (), "keep") for term in terms)
-        options = replace(options, glossary=kept, progress=None)
+        options = replace(options, glossary=kept, progress=None, formality=None)
     return replace(options, split="sentences") if number > 0 and options.split == "wrapped" else options
 
 

@@ -222,7 +222,8 @@ class LoadedModel:
     def unit_maker(self, options: TranslateOptions, tag: str | None = None) -> UnitMaker:
         """Returns the maker of this model's units: the same preparation for translation, scores and explanations."""
         reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
-        return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
+        prefix = self.tokenizer.prefix(tag, options.formality)
+        return UnitMaker(self.tokenizer.plain, prefix, self.max_length, options, reader)
 
     def for_text(self, text: str) -> tuple[Self, str]:
         """For a text that begins with a language tag, returns a translator with this tag before every source, and the

@@ -15,6 +15,7 @@ from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
 from regard.config import OptionSpec, check_bounds, key, nearest, options_of
 from regard.errors import InputError
 from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings
+from regard.text.language import Register
 
 if TYPE_CHECKING:
     from regard.text.glossary import Glossary
@@ -50,6 +51,11 @@ class TranslateOptions(SearchSettings):
         "One of the model's tags, put before every source sentence; of a multilingual model, the language to "
         'translate into: fra, fr or ">>fra<<".',
     )
+    formality: Register | None = key(
+        None,
+        "How the reader is addressed: formal (vous, Sie, usted) or informal (tu, du, tú), for models with tags for it.",
+        otherwise="the model's choice, the same for all sentences of a text",
+    )
     split: Split = key(
         "sentences",
         "What is translated at a time: the sentences of each line; the same, where line breaks within a paragraph are "
@@ -71,6 +77,7 @@ class TranslateOptions(SearchSettings):
     batch_tokens: int = key(BATCH_TOKENS, "Most source tokens of a batch.", 1, 10_000_000)
     precision: Precision = key("auto", "Number format of searching on a GPU; auto is bfloat16 where it is native.")
     progress: Callable[[int], None] | None = None  # called with the number of newly finished sentences
+    documents: Sequence[int] = ()  # the document of each text: its texts share a register; default: one for each text
 
     def __post_init__(self) -> None:
         if self.mbr is not None and self.sampling is None:
@@ -142,6 +149,12 @@ def checked_prefixes(prefix: str | Sequence[str], texts: object, count: int) -> 
     if isinstance(texts, str) or len(found) != count:
         raise InputError(f"prefix must be one text, or one for each of the {count} texts, but there are {len(found)}")
     return found
+
+
+def check_documents(documents: Sequence[int], count: int) -> None:
+    """Raises InputError unless there is a document for each text."""
+    if len(documents) != count:
+        raise InputError(f"documents must have a number for each of the {count} texts, but has {len(documents)}")
 
 
 def _kind(value: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from regard.search.options import SearchOptions
 from regard.text.pieces import check_characters
 from regard.translation.job import JobPart, TextTranslation, TranslationJob
-from regard.translation.options import TranslateOptions, checked_prefixes, checked_texts
+from regard.translation.options import TranslateOptions, check_documents, checked_prefixes, checked_texts
 from regard.translation.scoring import ScoringModel
 from regard.translation.units import Unit
 
@@ -30,10 +30,13 @@ class TextTranslator(TextTranslation, ScoringModel):
         for line in lines:
             check_characters(line)
         options = TranslateOptions.of(options, changes).resolved(self.config)
+        if options.documents:
+            check_documents(options.documents, len(lines))
         search = options.search()
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
-        shared = replace(options, prefix="", progress=None)  # shared by parts that are translated together
+        # Shared by parts that are translated together; the register is in the ids of their units.
+        shared = replace(options, prefix="", progress=None, formality=None, documents=())
         parts = []
         for tag, group in self.tokenizer.by_tag(lines, options.tag).items():
             filling = self._fill_unknown(options.unknown, tag, options.batch_tokens)
@@ -44,6 +47,11 @@ class TextTranslator(TextTranslation, ScoringModel):
             parts.append(JobPart((shared, tag), pipeline, units))
             for number, line in group.items():
                 lines[number] = line
+        free = self.tokenizer.has_registers and options.formality is None and not any(prefixes)
+        if free and self.tokenizer.register_tags(options.tag):
+            from regard.translation.consistency import ConsistentJob
+
+            return ConsistentJob(self, lines, parts, options, self.languages(options.tag), self.job)
         return TranslationJob(self, lines, parts, options.nbest, options.progress)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:

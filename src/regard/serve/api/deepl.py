@@ -17,7 +17,7 @@ from regard.serve.segments import MarkupText, PlainText, SegmentRequest, Transla
 from regard.serve.state.glossaries import MOST_ENTRIES, StoredGlossary
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import run_in_thread_if_long
-from regard.text.language import language_name
+from regard.text.language import Register, language_name
 from regard.translation.options import Split, TranslateOptions
 
 QUOTA = 456  # DeepL's own status: the quota of the period is used up
@@ -52,7 +52,8 @@ TARGET_LANG = Field(
     "target_lang", "text", "the language to translate into", example="FR", most=40, known="DeepL's targets"
 )
 FORMALITY = Field(
-    "formality", "choice", "no model has it: default and prefer_… change nothing", "default", nullable=True,
+    "formality", "choice", "more or less, for the targets that support it; prefer_…: where they do", "default",
+    nullable=True,
     choices=("default", "more", "less", "prefer_more", "prefer_less"),
 )  # fmt: skip
 GLOSSARY_ID = Field("glossary_id", "text", "a glossary of /v2/glossaries", None, nullable=True, most=100)
@@ -80,9 +81,17 @@ def one_language(call: Call, name: str) -> str:
     return code
 
 
-def check_formality(call: Call) -> None:
-    if call["formality"] in ("more", "less"):  # other values are only preferences
+REGISTERS: dict[str, Register] = {"more": "formal", "less": "informal"}
+
+
+def formality_of(call: Call, target: str) -> Register | None:
+    """The option `formality`; raises if a language without it is asked for more than a preference."""
+    asked = call["formality"] or "default"
+    if call.services.pool.has_formality(target):
+        return REGISTERS.get(asked.removeprefix("prefer_"))
+    if asked in REGISTERS:
         raise FieldError("formality", "'formality' is not supported for given 'target_lang'.")
+    return None
 
 
 def glossary_ids_of(call: Call, source: str | None) -> list[str]:
@@ -127,7 +136,11 @@ async def languages(call: Call) -> list[dict[str, Any]]:
     codes = sorted({code for source in pool.languages for code in pool.targets(source)})
     variants = [(variant, code) for code in codes for variant in VARIANTS.get(code, (code.upper(),))]
     return [
-        {"language": variant, "name": VARIANT_NAMES.get(variant, language_name(code)), "supports_formality": False}
+        {
+            "language": variant,
+            "name": VARIANT_NAMES.get(variant, language_name(code)),
+            "supports_formality": pool.has_formality(code),
+        }
         for variant, code in variants
     ]
 
@@ -179,13 +192,13 @@ async def translate(call: Call) -> dict[str, Any]:
     if len(texts) > MAX_TEXTS:
         raise FieldError("text", f"Too many texts: {len(texts):,} were sent, but at most {MAX_TEXTS} are translated.")
     call.services.translation.check_size(texts)
-    check_formality(call)
     source, target = languages_of(call)
+    formality = formality_of(call, target)
     glossaries, services = await find_glossaries(call, source, target), call.services
     glossary = await services.parse_glossary(services.state.glossaries.merge, glossaries) if glossaries else None
     characters = sum(map(len, texts))
     read = await run_in_thread_if_long(characters, read_texts, call, texts)
-    options = TranslateOptions(glossary=glossary, split=split_of(call))
+    options = TranslateOptions(glossary=glossary, split=split_of(call), formality=formality)
     request = SegmentRequest([one.segments for one in read], target, source, options)
     found = await translate_segments(call.services.translation, request)
     return {"translations": await run_in_thread_if_long(characters, responses, call, read, found)}

@@ -111,14 +111,15 @@ async def upload(call: Call) -> dict[str, str]:
     format = uploaded_format(name)
     if call["output_format"] and f".{call['output_format'].lower()}" != suffix_of(name):
         raise FieldError("output_format", "the result has the format of the document; leave output_format away")
-    deepl.check_formality(call)
     source, target = deepl.languages_of(call)
+    formality = deepl.formality_of(call, target)
     glossaries = [one.id for one in await deepl.find_glossaries(call, source, target)]
     data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
     charged = {"subject": call.client.subject, "characters": read.characters, "period": call.client.limits.period}
     request = {"format": format, "source": source, "target": target, "glossaries": glossaries, "charged": charged}
+    request["formality"] = formality
     job, key = await in_thread(services.state.documents.submit, call.client.owner, name, data, request)
     services.document_worker.wake()
     return {"document_id": job.id, "document_key": key}

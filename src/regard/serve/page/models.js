@@ -53,6 +53,23 @@ export const pairPicker = () =>
     modelPicker("model", { title: "Languages" }),
   );
 
+/** Formal or informal address; hidden for a model without tags for both. */
+export function formalityPicker() {
+  const box = h(
+    "select",
+    { "aria-label": "Form of address", "data-key": "formality", onchange: () => select({ formality: box.value }) },
+    ["", "formal", "informal"].map((value) => h("option", { value }, value || "automatic")),
+  );
+  const label = h("label", { class: "row" }, h("span", { class: "quiet small" }, "Form of address"), box);
+  const fill = (sel) => {
+    label.hidden = !modelOf(sel.model)?.formality;
+    box.value = sel.formality;
+  };
+  fill(current());
+  const stop = subscribe((sel) => (label.isConnected ? fill(sel) : stop()));
+  return label;
+}
+
 /**
  * Go to the model of the other direction, with the translation as the new text.
  * @param {string|null} text null only says whether there is one

@@ -1,7 +1,7 @@
 // What the page asks for a selection: one function for each question, so that a page saved as one file can hold exactly
 // the answers that its panels will ask for.
 
-import { modelName } from "./models.js";
+import { modelName, modelOf } from "./models.js";
 import { chosenText } from "./state.js";
 
 /** @typedef {{path: string, body: object}} Question */
@@ -30,7 +30,12 @@ export const translation = (sel, model = sel.model) =>
   sel.text.trim()
     ? {
         path: "/api/translate",
-        body: { model: modelName(model), text: sel.text, glossary: sel.glossary.trim() || undefined },
+        body: {
+          model: modelName(model),
+          text: sel.text,
+          glossary: sel.glossary.trim() || undefined,
+          formality: (modelOf(model)?.formality && sel.formality) || undefined,
+        },
       }
     : null;
 

@@ -31,6 +31,7 @@ export const START = Object.freeze({
   pair: "", // the second sentence of a minimal pair
   choices: "il elle", // the words between which a minimal pair decides
   glossary: "",
+  formality: "", // formal | informal; "" is the model's choice
   lesson: "",
 });
 
@@ -38,6 +39,7 @@ export const START = Object.freeze({
 const CLEARS = {
   text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference"],
   model: ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc"],
+  formality: ["edits", "word", "source", "hypothesis", "step"],
   sentence: ["word", "source", "hypothesis", "step", "reference"],
   edits: ["word", "hypothesis", "step"],
   hypothesis: ["word", "step"],

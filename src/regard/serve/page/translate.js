@@ -6,7 +6,7 @@ import { button, h, show } from "./dom.js";
 import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
 import { glossaryFold } from "./glossary.js";
-import { modelOf, pairPicker, swapped } from "./models.js";
+import { formalityPicker, modelOf, pairPicker, swapped } from "./models.js";
 import { ApiError, listen } from "./network.js";
 import * as questions from "./questions.js";
 import { receipt } from "./receipt.js";
@@ -39,7 +39,7 @@ export function translateEntrance(say) {
   const element = h(
     "div",
     { class: "translate" },
-    h("div", { class: "row spread" }, pairPicker(), isSaved() ? savedPicker() : null),
+    h("div", { class: "row spread" }, pairPicker(), isSaved() ? savedPicker() : formalityPicker()),
     h(
       "div",
       { class: "desk" },
@@ -158,7 +158,12 @@ export function translateEntrance(say) {
     const wanted = questions.words(sel);
     if (!wanted) return;
     try {
-      const found = await ask(wanted.path, wanted.body, { signal: control?.signal });
+      let found = await ask(wanted.path, wanted.body, { signal: control?.signal });
+      const { translation, hypothesis } = wanted.body;
+      const said = row?.sentences[sel.sentence]?.text;
+      // It may be in another register than the model's own translation of the sentence alone.
+      if (modelOf(sel.model)?.formality && said && !translation && !hypothesis && found.translation !== said)
+        found = await ask(wanted.path, { ...wanted.body, translation: said }, { signal: control?.signal });
       if (JSON.stringify(questions.words(current())) !== JSON.stringify(wanted)) return;
       words = found;
       draw(current());

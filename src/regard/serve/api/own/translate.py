@@ -27,7 +27,7 @@ from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
 
-OFFERED = ("beam", "nbest", "split", "protect", "guard", "localize", "glossary", "prefix")
+OFFERED = ("beam", "nbest", "split", "protect", "guard", "localize", "formality", "glossary", "prefix")
 TRANSLATE = (
     *WHICH_MODEL,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
@@ -93,7 +93,7 @@ async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
     jobs: list[TranslationJob] = []
 
     def added(job: TranslationJob) -> None:
-        jobs[:] = [job]
+        jobs[:] = jobs or [job]  # further jobs translate some sentences again
         loop.call_soon_threadsafe(changed.set)
 
     work = asyncio.create_task(call.services.translation.translate(replace(request, added=added)))
@@ -146,6 +146,7 @@ def model_row(model: ServedModel) -> dict[str, Any]:
         "parameters": card.get("parameters"),
         "layers": layers_of(model.bundle.table),
         "heads": model.bundle.table.get("heads"),
+        "formality": model.formality,
         "loaded": model.loaded is not None,
         "view": card_view(model.bundle),
         "card": {name: card[name] for name in ("about", "tests") if name in card},
