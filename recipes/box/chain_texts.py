@@ -1,5 +1,6 @@
 """The small texts of a chain: the embedded grammar, a part of Europarl to be changed, sentences of the further sources
-for the teacher to translate, pairs to learn known words from, and sentences to evaluate on."""
+for the teacher to translate, pairs to learn known words from, pairs whose targets show a register, and sentences to
+evaluate on."""
 
 from __future__ import annotations
 
@@ -7,15 +8,21 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+import everyday
 from chain_plan import LANGUAGES, Text, measure
 
 from regard.course.grammar.corpus import generate
+from regard.data.overlap import key_words
 from regard.errors import InputError
+from regard.text.language import REGISTERS
+from regard.text.register import addresses_reader, register_of
 
 BLOCK = 5  # neighbouring pairs of a part stay together, so that they can become one text
 DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100))  # English → French
 LABELS = ("ui", "vocab", "names", "esco", "mozilla")  # single words and labels: only people's translations of them
 GENERAL = 40_000  # sentences of each further source that the teacher translates
+TEMPLATE = 12  # pairs of an everyday template
+JUDGED = Path(__file__).parents[2] / "benchmarks" / "judged"
 CUT = ("*-*/*.*", "mono/*.txt", "tests/*.*")  # texts of DATA
 
 
@@ -48,6 +55,8 @@ def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
                 # A word of the grammar that no other text has ("mare") is known too, and no slip of another ("made").
                 known += [*some, *(sentences[language] if other == "fr" else [])]
                 write(out / f"words.en-{other}.{language}", known)
+            write_registers(out, other)
+    write_everyday(data, out)
     write_dev(data, out)
 
 
@@ -62,12 +71,36 @@ def write_general(data: Path, out: Path, other: str, language: str) -> list[str]
     """Writes the sentences of the further sources that the teacher translates; returns the lines of all of them, labels
     and Tatoeba included."""
     folders = sorted(path for path in data.glob(f"*-en-{other}") if (path / f"train.{language}").is_file())
-    lines = {folder.name.partition("-en-")[0]: evenly(folder, language, GENERAL) for folder in folders}
+    lines: dict[str, list[str]] = {}
+    for folder in folders:
+        name = folder.name.partition("-en-")[0]
+        lines[name] = read(folder / f"train.{language}") if name == "tatoeba" else evenly(folder, language, GENERAL)
     write(
         out / f"general.en-{other}.{language}",
         [line for name, some in lines.items() if name not in (*LABELS, "tatoeba") for line in some],
     )
     return [line for some in lines.values() for line in some]
+
+
+def write_registers(out: Path, other: str) -> None:
+    """Writes the pairs whose targets address the reader formally or informally; they are also trained on without."""
+    pairs = zip(*(read(out / f"words.en-{other}.{language}") for language in ("en", other)), strict=True)
+    found: dict[str | None, list[tuple[str, str]]] = {"formal": [], "informal": [], None: []}
+    for english, target in pairs:
+        found[register_of(target, other, addresses_reader(english))].append((english, target))
+    for register in REGISTERS:
+        for side, language in enumerate(("en", other)):
+            write(out / f"{register}.en-{other}.{language}", [pair[side] for pair in found[register]])
+
+
+def write_everyday(data: Path, out: Path) -> None:
+    """Writes the pairs of our own making (everyday.py), without texts that models are tested or judged by."""
+    tests = [path for path in (data / "tests").glob("*") if path.is_file()]
+    judged = (line.rpartition("\t")[2] for path in JUDGED.glob("*.tsv") for line in read(path))
+    held_out = everyday.words_of_files(tests) | {tuple(key_words(text)) for text in judged}
+    templates, lists = everyday.read_folder(everyday.FOLDER)
+    lines = everyday.expand_all(templates, lists, TEMPLATE)
+    everyday.write(out, [line for line in lines if not everyday.is_held_out(line, held_out)])
 
 
 def write_dev(data: Path, out: Path) -> None:

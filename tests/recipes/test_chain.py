@@ -88,6 +88,36 @@ def test_a_part_of_a_corpus_has_the_same_lines_of_both_languages(
     assert 4_000 < len(parts[0]) < 7_000
 
 
+def test_the_texts_of_a_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sorted by register, without labels among the sentences to translate, and without what models are judged by."""
+    monkeypatch.syspath_prepend(str(BOX))
+    texts = load_script(BOX / "chain_texts.py")
+    corpora = {
+        "en-fr": ("Mr President, you know it.", "Monsieur le Président, vous le savez."),
+        "ui-en-fr": ("Save", "Enregistrer"),
+        "tatoeba-en-fr": ("I love you.", "Je t'aime."),
+        "news-en-fr": ("It rained all day.", "Il a plu toute la journée."),
+    }
+    for name, pair in corpora.items():
+        (tmp_path / "data" / name).mkdir(parents=True)
+        for language, line in zip(("en", "fr"), pair, strict=True):
+            for part in ("train", "dev"):
+                (tmp_path / "data" / name / f"{part}.{language}").write_text(f"{line}\n", encoding="utf-8")
+    (tmp_path / "data" / "tests").mkdir()
+    out = tmp_path / "out"
+    texts.write_texts(tmp_path / "data", out, 1000, 10)
+    lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in out.iterdir()}
+    assert lines["general.en-fr.fr"] == ["Il a plu toute la journée."]
+    assert "Monsieur le Président, vous le savez." in lines["formal.en-fr.fr"]
+    assert "I love you." in lines["informal.en-fr.en"]
+    assert not set(lines["formal.en-fr.fr"]) & set(lines["informal.en-fr.fr"])
+    assert set(lines["words.en-fr.en"]) >= {"Save", "I love you.", "It rained all day."}
+    assert len(lines["everyday.formal.de"]) == len(lines["everyday.formal.es"]) > 500
+    labels = (BOX.parents[1] / "benchmarks" / "judged" / "labels.tsv").read_text(encoding="utf-8").splitlines()
+    judged = {label.rpartition("\t")[2].casefold() for label in labels}
+    assert not judged & {line.casefold() for line in lines["everyday.neutral.en"]}
+
+
 def test_texts_are_translated_in_the_order_of_the_table_where_their_files_exist(tmp_path: Path) -> None:
     for name in ("mono/en.txt", "mono/wiki.es.txt", "tatoeba-en-de/train.de", "en-es/train.es"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
