@@ -4,8 +4,11 @@ evaluate on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 
 import everyday
@@ -46,18 +49,24 @@ def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
     sentences = {"en": [example.src for example in examples], "fr": [example.tgt for example in examples]}
     for language, lines in sentences.items():
         write(out / f"grammar.{language}", lines)
-    for other in LANGUAGES:
-        if (data / f"en-{other}" / "train.en").is_file():
-            for language in ("en", other):
-                some = evenly(data / f"en-{other}", language, part)
-                write(out / f"part.en-{other}.{language}", some)
-                known = write_general(data, out, other, language)
-                # A word of the grammar that no other text has ("mare") is known too, and no slip of another ("made").
-                known += [*some, *(sentences[language] if other == "fr" else [])]
-                write(out / f"words.en-{other}.{language}", known)
-            write_registers(out, other)
+    with ProcessPoolExecutor(len(LANGUAGES), get_context("fork")) as pool:
+        list(pool.map(partial(write_pair, data, out, part, sentences), LANGUAGES))
     write_everyday(data, out)
     write_dev(data, out)
+
+
+def write_pair(data: Path, out: Path, part: int, grammar: Mapping[str, list[str]], other: str) -> None:
+    """Writes the texts of English and another language."""
+    if not (data / f"en-{other}" / "train.en").is_file():
+        return
+    for language in ("en", other):
+        some = evenly(data / f"en-{other}", language, part)
+        write(out / f"part.en-{other}.{language}", some)
+        known = write_general(data, out, other, language)
+        # A word of the grammar that no other text has ("mare") is known too, and no slip of another ("made").
+        known += [*some, *(grammar[language] if other == "fr" else [])]
+        write(out / f"words.en-{other}.{language}", known)
+    write_registers(out, other)
 
 
 def evenly(folder: Path, language: str, count: int) -> list[str]:
