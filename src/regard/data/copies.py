@@ -3,9 +3,10 @@
 Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides share,
 such as a number or a name, is replaced on both sides by the same slot, with a slot for each occurrence. A pair without
 such spans gets a slot inserted: at its beginning, at its end, or before the last punctuation mark. Slots are drawn at
-random, so that a model learns all of them. The pairs with slots are the same in every epoch, so that the text is
-encoded once. Pairs with placeholders ({name}, %1) always get slots. Slots are inserted after all other changes (`transforms.py`). Replacing words and their translations needs
-an aligner, which is above this layer: `recipes/box/slots.py` makes such pairs. Other copies are inserted on both sides:
+random, so that a model learns all of them. Pairs with placeholders ({name}, %1) always get slots. The pairs with slots
+are the same in every epoch, so that the text is encoded once. Slots are inserted after all other changes
+(`transforms.py`). Replacing words and their translations needs an aligner, which is above this layer:
+`recipes/box/slots.py` makes such pairs. Other copies are inserted on both sides:
 
     He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.
