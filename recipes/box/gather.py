@@ -40,7 +40,8 @@ from mend import is_cut, same_brackets
 
 from regard.align.looseness import Association, learn_association
 from regard.data.clean import Learn, clean
-from regard.data.clean_rules import CleanConfig, Row
+from regard.data.clean_report import name as rule_name
+from regard.data.clean_rules import CleanConfig, Row, Rule
 from regard.data.compressed import COMPRESSED
 from regard.data.corpus import tsv_pair
 from regard.data.overlap import HeldOutText, key_words
@@ -63,7 +64,7 @@ BY_HAND = CleanConfig(letters=0.2, check_language=False, deviations=0, least_sco
 SINGLE, TEXT = CleanConfig(shortest=2), CleanConfig(shortest=4, longest=60, letters=0.7)
 # the beginning of a sentence, unless it is that of another's second half ("Januar 1959 in Paris", "C. por los romanos")
 BEGINS = re.compile(
-    r"(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Auflage)\b)"
+    r"(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Auflage|Lebensjahre?s?)\b)"
     r"(?!(?!M)[A-Z]\.\s)[\"“«„'‘(¿¡—–-]*\s*(?:[^\W\d_a-zß-ÿ]|\d)"
 )
 ENDS = re.compile(r"(?<!\b[^\W\d_])[.!?…:][\"”»“’')]*$|[.!?…] ?»$")
@@ -272,12 +273,12 @@ def dropped_table(data: Path) -> str:
         for path in paths
     ]
     counts = [{rule["rule"]: rule["dropped"] for rule in report["rules"]} for report in reports]
-    rows = [["read", *(f"{report['read']:,}" for report in reports)]]
-    rows += [
-        [rule, *(f"{some[rule]:,}" for some in counts)] for rule in counts[0] if any(some[rule] for some in counts)
+    rules = [rule for rule in map(rule_name, Rule) if any(some.get(rule) for some in counts)]
+    rows = [
+        [name, f"{report['read']:,}", *(f"{some.get(rule, 0):,}" for rule in rules), f"{report['kept']:,}"]
+        for name, report, some in zip(names, reports, counts, strict=True)
     ]
-    rows.append(["kept", *(f"{report['kept']:,}" for report in reports)])
-    return Table(["", *names], rows).markdown()
+    return Table(["", "read", *rules, "kept"], rows).markdown()
 
 
 def english_alone(files: Path, data: Path) -> Iterator[Row]:

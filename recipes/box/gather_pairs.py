@@ -35,16 +35,14 @@ LEARN_FROM = 100_000  # pairs of a pair of languages
 MOST = 10  # rows of one sentence in a language: more are a common phrase
 CANDIDATES = 8  # times as many sentences are judged as are held out
 
-# The language of a line is not checked: of 120 rows of 25 sources that the rule dropped, 6 were in another language, and
-# the others names, titles and words of programs. What is not translated is found by its words (`mend.py`).
+# The language of a line is not checked: of 120 dropped rows of 25 sources, 6 were in another language, and the others
+# names, titles and words of programs. What is not translated is found by its words (`mend.py`).
 PROSE = CleanConfig(placeholders=True, letters=0.4, check_language=False)
 LABELS = CleanConfig(placeholders=True, letters=0.2, check_language=False, deviations=6, least_score=0.5)
 FREE = replace(PROSE, least_score=0.75)  # dialogue and the like: loose and good
 KINDS: dict[str, CleanConfig] = {
     "tatoeba": CleanConfig(letters=0.2, check_language=False, deviations=0, least_score=0),
-    "laws": replace(
-        PROSE, least_score=2.5
-    ),  # paired by the shape of pages: below it half of the rows are of other clauses
+    "laws": replace(PROSE, least_score=2.5),  # below this half of the rows are of other clauses
     **dict.fromkeys(("games", "games2"), FREE),
     **dict.fromkeys(("ui", "mozilla", "vocab", "names", "esco"), LABELS),
 }
@@ -66,16 +64,14 @@ def config_of(source: str) -> CleanConfig:
     return KINDS.get(source, PROSE)
 
 
-def read_source(files: Path, source: str, language: str) -> Iterator[Row]:
-    """The rows of a source, mended; without those that cannot be."""
+def read_source(files: Path, source: str, language: str) -> Iterator[Row | None]:
+    """The rows of a source, mended; None for those that cannot be."""
     stem = files / "general-pairs" / f"{source}.en-{language}.tsv"
     path = next(p for suffix in ("", *COMPRESSED) if (p := stem.with_name(stem.name + suffix)).is_file())
     for line in read_lines(path):
         english, _, other = line.partition("\t")
         kind = {"labels": source in MARKED, "lessons": source == "courses", "statutes": source == "laws"}
-        pair = mended((english, other), ("en", language), **kind)
-        if pair is not None:
-            yield pair
+        yield mended((english, other), ("en", language), **kind)
 
 
 def read_all(files: Path, languages: Sequence[str], workers: int) -> dict[tuple[str, str], list[Row]]:
@@ -87,7 +83,10 @@ def read_all(files: Path, languages: Sequence[str], workers: int) -> dict[tuple[
 
 
 def rows_of(files: Path, source: str, language: str) -> list[Row]:
-    return list(read_source(files, source, language))
+    rows = list(read_source(files, source, language))
+    whole = [row for row in rows if row is not None]
+    print(f"{source}-en-{language}: {len(whole):,} of {len(rows):,} rows are whole or were mended", flush=True)
+    return whole
 
 
 def learn_pooled(rows: Mapping[tuple[str, str], Sequence[Row]], language: str) -> Association:

@@ -3,6 +3,7 @@
 accelerator marks       &File, _Open, Datei (&D)        taken out, where the other side does not have the same
 letters in brackets     [r]ecursive, list ([l])         taken out of them
 list marks              – une console ;                 taken out, where the other side has none
+dots for spaces         «⋅pipes⋅»                       spaces
 space before a mark     the Shim plugin .               closed; French « : ; ! ? » keep theirs
 closing quote lost      called “the ramp.               closed, if the other side closes one at its end
 cut sentences           (e.g.      says Dr.             dropped: half a sentence, though a pair
@@ -11,6 +12,7 @@ links                   the dst='sea' text='Sea'        their text
 definitions             rim means …; (jante)  pli …; (ply)     dropped: of different words
 tag taken out           surround arguments with .       dropped; so is "is shown in." if the other side ends so too
 empty brackets          in centrifuges ().              taken out
+notation of dictionaries   pry sth. out of sb.          dropped
 code                    for i in range(10): x += 1      dropped, where most words are of a program
 not translated          most words of the target are the source's, or it holds an English clause    dropped
 """
@@ -24,7 +26,7 @@ Pair = tuple[str, str]
 ACCELERATOR = re.compile(r"(?<![&\s\d])\s?\([&_~](?:\w)\)|[&_~](?=[^\W\d_])(?!\w+;)")
 WITHIN = re.compile(r"\w[&_~]\w")
 MNEMONIC = re.compile(r" ?\(\[\w\]\)|\[(\w)\](?=\w)")
-BULLET = re.compile(r"^[–—•*-] +")
+BULLET = re.compile(r"^[–—•*-]\s+")
 LAST_COMMA = re.compile(r"[\s\xa0\u202f]*[;,]$")
 SPACED_MARK = re.compile(r"(?<=[^\s.,(]) +(?=,(?:\s|$)|\.(?:$|\s+[^\W\da-zà-ÿ_]))")
 SPACED_OTHER = re.compile(r"(?<=\w) +(?=[;:!?](?:\s|$))")  # right in French alone
@@ -43,6 +45,7 @@ OBJECTLESS = re.compile(
     r"(?<=\s)(?:in|on|at|of|to|by|from|with|as|than|and|or|behind|the|en|de|por|con|que|como|el|la|los|las|del|dans|"
     r"par|avec|à|sur|et|ou|le|les|des|du|mit|von|zu|auf|und|oder|der|die|dem|den|vea|siehe)\.$"
 )
+NOTATION = re.compile(r"\b(?:sth|sb|jdm?|jdn|jds|etw)\.")
 EMPTY = re.compile(r" \(\)")
 LISTED = re.compile(r"\b\w{1,4}\)|(?<=\s)\)")
 INNERMOST = re.compile(r"\([^()]*\)")
@@ -52,6 +55,7 @@ LINK = re.compile(r"dst='[^']*' text='([^']*)'")
 FACE = re.compile(r"(?<!\S)[:;=][-']?[()](?!\w)")
 CLOSED = re.compile(r"[\"”»“«][\s.!?…)]*$")
 CODE = re.compile(r"[_{}=<>\\|@$]|\w\(|[a-z][A-Z]|\w\.[a-z]|^-|^[#/~]|::|^\W+$")
+IDENTIFIER = re.compile(r"^[a-z]\w*(?:[A-Z]\w*|\d)$")  # gasParticle14
 CODE_SIGN = re.compile(r"[_{}=<>\\|@$(#/~:-]|[a-z][A-Z]|\.[a-z]")
 WORDS = re.compile(r"[^\W_]+")
 ENGLISH = re.compile(
@@ -76,12 +80,14 @@ def mended(
     """
     if "dst='" in pair[0]:
         pair = LINK.sub(r"\1", pair[0]), LINK.sub(r"\1", pair[1])
+    if "⋅" in pair[1]:
+        pair = pair[0], pair[1].replace("⋅", "\u00a0")
     if labels:
         pair = without_accelerators(pair)
     pair = without_list_marks(without_mnemonics(pair))
     if any("()" in text for text in pair):
         pair = EMPTY.sub("", pair[0]), EMPTY.sub("", pair[1])
-    if any(is_cut(text) for text in pair) or lacks_object(pair):
+    if any(is_cut(text) or NOTATION.search(text) for text in pair) or lacks_object(pair):
         return None
     pair = with_closed_marks(pair, languages)
     closed = with_closed_quotes(pair)
@@ -248,13 +254,15 @@ def defines_another(pair: Pair) -> bool:
 
 def mostly_code(text: str) -> bool:
     """
-    >>> mostly_code("for i in range(10): x_i += self.a"), mostly_code("Call range(10) and see what you get.")
-    (True, False)
+    >>> [mostly_code(text) for text in ("for i in range(10): x_i += self.a", "Call range(10) and see.", "polygon3")]
+    [True, False, True]
     """
+    words = text.split()
+    if len(words) < 2:
+        return IDENTIFIER.search(text) is not None
     if not CODE_SIGN.search(text):
         return False
-    words = text.split()
-    return len(words) > 1 and sum(CODE.search(word) is not None for word in words) > 0.5 * len(words)
+    return sum(CODE.search(word) is not None for word in words) > 0.5 * len(words)
 
 
 def copied(pair: Pair) -> bool:

@@ -25,6 +25,7 @@ def test_its_examples() -> None:
         (("Research (R&D)", "Recherche (R&D)"), ("Research (R&D)", "Recherche (R&D)")),
         (("Copy & paste", "Copier & coller"), ("Copy & paste", "Copier & coller")),
         (("Retry ?", "Réessayer ?"), ("Retry?", "Réessayer ?")),
+        (("So: a “pipe”", "Ainsi⋅: un «⋅tube⋅»"), ("So: a “pipe”", "Ainsi\u00a0: un «\u00a0tube\u00a0»")),
         (("By music , sports .", "Par musique , sports ."), ("By music, sports.", "Par musique, sports.")),
         (("Use the .git folder.", "Utilisez le dossier .git."), ("Use the .git folder.", "Utilisez le dossier .git.")),
         (('Click "confirm.', "Cliquez « confirmer »."), ('Click "confirm."', "Cliquez « confirmer ».")),
@@ -41,6 +42,7 @@ def test_mended(pair: tuple[str, str], mended: tuple[str, str]) -> None:
     "pair",
     [
         ("Surround arguments with .", "Entourez les arguments par ."),
+        ("pry sth. out of sb.", "aus jdm. etw. herausholen"),
         ("said Dr.", "a dit le Dr."),
         ("He came (in time", "Il est venu (à temps"),
         ('One or two" of them', "Un ou deux d'entre eux"),
