@@ -64,7 +64,8 @@ BY_HAND = CleanConfig(letters=0.2, check_language=False, deviations=0, least_sco
 SINGLE, TEXT = CleanConfig(shortest=2), CleanConfig(shortest=4, longest=60, letters=0.7)
 # the beginning of a sentence, unless it is that of another's second half ("Januar 1959 in Paris", "C. por los romanos")
 BEGINS = re.compile(
-    r"(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Auflage|Lebensjahre?s?)\b)"
+    r"(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|"
+    r"Jahrhunderts?|Auflage|Lebensjahre?s?)\b)"
     r"(?!(?!M)[A-Z]\.\s)[\"“«„'‘(¿¡—–-]*\s*(?:[^\W\d_a-zß-ÿ]|\d)"
 )
 ENDS = re.compile(r"(?<!\b[^\W\d_])[.!?…:][\"”»“’')]*$|[.!?…] ?»$")

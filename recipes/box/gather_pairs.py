@@ -37,8 +37,8 @@ CANDIDATES = 8  # times as many sentences are judged as are held out
 
 # The language of a line is not checked: of 120 dropped rows of 25 sources, 6 were in another language, and the others
 # names, titles and words of programs. What is not translated is found by its words (`mend.py`).
-PROSE = CleanConfig(placeholders=True, letters=0.4, check_language=False)
-LABELS = CleanConfig(placeholders=True, letters=0.2, check_language=False, deviations=6, least_score=0.5)
+PROSE = CleanConfig(same_placeholders=True, letters=0.4, check_language=False)
+LABELS = CleanConfig(same_placeholders=True, letters=0.2, check_language=False, deviations=6, least_score=0.5)
 FREE = replace(PROSE, least_score=0.75)  # dialogue and the like: loose and good
 KINDS: dict[str, CleanConfig] = {
     "tatoeba": CleanConfig(letters=0.2, check_language=False, deviations=0, least_score=0),

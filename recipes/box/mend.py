@@ -59,8 +59,8 @@ IDENTIFIER = re.compile(r"^[a-z]\w*(?:[A-Z]\w*|\d)$")  # gasParticle14
 CODE_SIGN = re.compile(r"[_{}=<>\\|@$(#/~:-]|[a-z][A-Z]|\.[a-z]")
 WORDS = re.compile(r"[^\W_]+")
 ENGLISH = re.compile(
-    r"\b(?:the|is|of|are|was|were|be|been|this|that|it|its|you|your|we|our|they|he|she|to|and|or|for|with|from|at|by|not|do|does|"
-    r"did|have|has|had|will|would|should|can|could|my|I)\b",
+    r"\b(?:the|is|of|are|was|were|be|been|this|that|it|its|you|your|we|our|they|he|she|to|and|or|for|with|from|at|by|not|do|"
+    r"does|did|have|has|had|will|would|should|can|could|my|I)\b",
     re.IGNORECASE,
 )
 LONG_WORD = re.compile(r"[^\W\d_]{4,}")

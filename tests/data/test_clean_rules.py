@@ -37,7 +37,7 @@ HELD = HeldOutText.of(["The sun shines.", "One two three four five six seven eig
     ],
 )
 def test_the_first_rule_that_is_broken(row: Row, rule: Rule) -> None:
-    rules = Rules(CleanConfig(shortest=2, longest=11, numbers=True, placeholders=True), HELD, None)
+    rules = Rules(CleanConfig(shortest=2, longest=11, numbers=True, same_placeholders=True), HELD, None)
     assert rules.judge([row]).rules.tolist() == [rule]
 
 

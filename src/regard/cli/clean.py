@@ -33,7 +33,7 @@ FLAGS = FlagTable("""
 --identical/--no-identical         Drop pairs whose sides are the same.
 --duplicates/--no-duplicates       Drop what occurred before, in whatever spelling.
 --numbers/--no-numbers             Drop pairs with a number of two or more digits on one side alone.
---placeholders/--no-placeholders   Drop pairs whose placeholders, such as {name} or %1, are not the same.
+--same-placeholders/--no-same-placeholders  Drop pairs whose placeholders, such as {name} or %1, are not the same.
 --shortest N 1..                   Words of a side.
 --longest N 1..                    Words of a side, at most.
 --letters X 0..1                   Share of a side's visible characters that are letters, at least.
@@ -59,7 +59,7 @@ def clean(
     identical: Annotated[bool, FLAGS("--identical")] = True,
     duplicates: Annotated[bool, FLAGS("--duplicates")] = True,
     numbers: Annotated[bool, FLAGS("--numbers")] = False,
-    placeholders: Annotated[bool, FLAGS("--placeholders")] = False,
+    same_placeholders: Annotated[bool, FLAGS("--same-placeholders")] = False,
     shortest: Annotated[int, FLAGS("--shortest")] = 1,
     longest: Annotated[int, FLAGS("--longest")] = 150,
     letters: Annotated[float, FLAGS("--letters")] = 0.5,
@@ -95,7 +95,7 @@ def clean(
         longest=longest,
         letters=letters,
         numbers=numbers,
-        placeholders=placeholders,
+        same_placeholders=same_placeholders,
         check_language=check_language,
         duplicates=duplicates,
         near=near,

@@ -68,7 +68,7 @@ class CleanConfig:
     longest: int = key(150, "drop rows with more words than this on a side")
     letters: float = key(0.5, "share of a side's visible characters that must be letters")
     numbers: bool = key(False, "drop pairs with a number of two digits or more on one side alone")
-    placeholders: bool = key(False, "drop pairs whose placeholders ({name}, %1, <b>) are not the same")
+    same_placeholders: bool = key(False, "drop pairs whose placeholders ({name}, %1, <b>) are not the same")
     check_language: bool = key(True, "drop rows that are not in their language")
     duplicates: bool = key(True, "drop rows that occurred before, in whatever spelling")
     near: bool = key(True, "drop rows that share most of their runs of five words with held-out sentences")
@@ -129,7 +129,7 @@ class Rules:
             return Rule.LETTERS
         if c.numbers and len(row) == 2 and long_numbers(row[0]) != long_numbers(row[1]):
             return Rule.NUMBERS
-        if c.placeholders and len(row) == 2 and placeholders(row[0]) != placeholders(row[1]):
+        if c.same_placeholders and len(row) == 2 and placeholders(row[0]) != placeholders(row[1]):
             return Rule.PLACEHOLDERS
         if self.language and any(self.language.is_wrong(side, row[side], words[side]) for side in range(len(row))):
             return Rule.LANGUAGE

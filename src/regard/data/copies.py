@@ -56,7 +56,7 @@ def slotted(texts: Sequence[Numbered], share: float, rng: random.Random) -> list
     """Returns the pairs, this share of them with slots, and all that have the same placeholders on both sides: a model
     with slots never reads a placeholder as text.
 
-    >>> ((_, src, tgt),) = slotted([(0, "Copy %1 here", "Copier %1 ici")], 0.001, random.Random(2))
+    >>> ((_, src, tgt),) = slotted([(0, "Copy %1 here", "Copier %1 ici")], 0.001, random.Random(3))
     >>> SLOT.sub("_", src), SLOT.sub("_", tgt)
     ('Copy _ here', 'Copier _ ici')
     """
