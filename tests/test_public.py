@@ -69,8 +69,8 @@ FLAGS = {
     "claims": ["--only", "--out", "--quick", "--list", "--help"],
     "clean": [
         *("--src", "--tgt", "--pairs", "--single", "--out", "--without", "--languages", "--check-language", "--near"),
-        *("--identical", "--duplicates", "--numbers", "--shortest", "--longest", "--letters", "--deviations"),
-        *("--least-score", "--show", "--workers", "--json", "--help"),
+        *("--identical", "--duplicates", "--numbers", "--same-placeholders", "--shortest", "--longest", "--letters"),
+        *("--deviations", "--least-score", "--show", "--workers", "--json", "--help"),
     ],
     "compare": ["--models", "--seeds", "--budget", "--tokenize", "--out", "--help"],
     "complexity": [

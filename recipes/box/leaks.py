@@ -2,11 +2,11 @@
 
     python recipes/box/leaks.py DATA [FURTHER TRAINING FILES …]
 
-Held out are DATA/tests/* and every DATA/*/dev.* and test.*; training files are every DATA/*/train.*, DATA/mono/*.txt
-and those named. `same` counts the sentences that are a training line but for case, punctuation and spaces; it must be
-0, and the script ends with code 1 if it is not. `inside` counts those of 8 or more words that stand whole in a longer
-line, or of which 13 words in a row stand in one; `near` in the second table the training lines that are held out but
-for a few words.
+Held out are DATA/tests/*, DATA/heldout/* and every DATA/*/dev.* and test.*; training files are every DATA/*/train.*,
+DATA/mono/*.txt and those named. `same` counts the sentences that are a training line but for case, punctuation and
+spaces; it must be 0, and the script ends with code 1 if it is not. `inside` counts those of 8 or more words that stand
+whole in a longer line, or of which 13 words in a row stand in one; `near` in the second table the training lines that
+are held out but for a few words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def hashed(path: Path) -> Iterator[HashedLines]:
 
 def held_out_files(data: Path) -> list[Path]:
     parts = (path for part in ("dev", "test") for path in data.glob(f"*/{part}.*"))
-    return sorted([*(data / "tests").iterdir(), *parts])
+    return sorted([*data.glob("tests/*"), *data.glob("heldout/*"), *parts])
 
 
 def training_files(data: Path) -> list[Path]:

@@ -30,12 +30,14 @@ HELD = HeldOutText.of(["The sun shines.", "One two three four five six seven eig
         (("word " * 12, "mot mot"), Rule.LONG),
         (("A5-0045/2004 C5", "Rapport numéro un"), Rule.LETTERS),
         (("In the year 1999.", "En cette année."), Rule.NUMBERS),
+        (("Copy %1 to {name}.", "Copier %1."), Rule.PLACEHOLDERS),
+        (("Copy %1 to {name}.", "Vers {name}, copier %1."), Rule.NONE),
         (("The sun shines.",), Rule.HELD_OUT),
         (("A house.",), Rule.NONE),
     ],
 )
 def test_the_first_rule_that_is_broken(row: Row, rule: Rule) -> None:
-    rules = Rules(CleanConfig(shortest=2, longest=11, numbers=True), HELD, None)
+    rules = Rules(CleanConfig(shortest=2, longest=11, numbers=True, same_placeholders=True), HELD, None)
     assert rules.judge([row]).rules.tolist() == [rule]
 
 

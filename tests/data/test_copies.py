@@ -35,7 +35,7 @@ from regard.errors import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.text.layout import after_list_marks
 from regard.text.protected_spans import protected_spans
-from regard.text.slots import SLOTS, slots_in, without_slots
+from regard.text.slots import SLOT, SLOTS, slots_in, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 WORDS = st.sampled_from(
@@ -114,6 +114,18 @@ def test_the_share_is_kept() -> None:
     found = slotted(texts, 0.25, random.Random(1))
     assert [number for number, _, _ in found] == list(range(4000))
     assert 850 < sum(bool(slots_in(src)) for _, src, _ in found) < 1150
+
+
+def test_pairs_with_the_same_placeholders_always_get_slots() -> None:
+    texts = [
+        (0, "Copy %1 to {name}.", "Copier %1 vers {name}."),
+        (1, "Copy %1.", "Copier %2."),
+        (2, "A {cat.", "Un {chat."),
+    ]
+    found = [slotted(texts, 1e-9, random.Random(seed)) for seed in range(20)]
+    assert all(slots_in(some[0][1]) for some in found)
+    assert all(some[1:] == texts[1:] for some in found)
+    assert {SLOT.sub("_", some[0][1]) for some in found} >= {"Copy _ to _.", "Copy _ to {name}."}
 
 
 PAIRS = [(f"Tom saw {n} birds.", f"Tom a vu {n} oiseaux.") for n in range(100, 180)]

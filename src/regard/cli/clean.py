@@ -33,6 +33,7 @@ FLAGS = FlagTable("""
 --identical/--no-identical         Drop pairs whose sides are the same.
 --duplicates/--no-duplicates       Drop what occurred before, in whatever spelling.
 --numbers/--no-numbers             Drop pairs with a number of two or more digits on one side alone.
+--same-placeholders/--no-same-placeholders  Drop pairs whose placeholders, such as {name} or %1, are not the same.
 --shortest N 1..                   Words of a side.
 --longest N 1..                    Words of a side, at most.
 --letters X 0..1                   Share of a side's visible characters that are letters, at least.
@@ -58,6 +59,7 @@ def clean(
     identical: Annotated[bool, FLAGS("--identical")] = True,
     duplicates: Annotated[bool, FLAGS("--duplicates")] = True,
     numbers: Annotated[bool, FLAGS("--numbers")] = False,
+    same_placeholders: Annotated[bool, FLAGS("--same-placeholders")] = False,
     shortest: Annotated[int, FLAGS("--shortest")] = 1,
     longest: Annotated[int, FLAGS("--longest")] = 150,
     letters: Annotated[float, FLAGS("--letters")] = 0.5,
@@ -88,7 +90,17 @@ def clean(
         raise InputError("where to write is not given; add --out FOLDER, which is made")
     read = reader(src, tgt, pairs, single)
     config = CleanConfig(
-        identical, shortest, longest, letters, numbers, check_language, duplicates, near, deviations, least_score
+        identical=identical,
+        shortest=shortest,
+        longest=longest,
+        letters=letters,
+        numbers=numbers,
+        same_placeholders=same_placeholders,
+        check_language=check_language,
+        duplicates=duplicates,
+        near=near,
+        deviations=deviations,
+        least_score=least_score,
     )
     codes = language_codes(languages, read, 1 if single else 2)
     held_out = HeldOutText.of(chain.from_iterable(read_lines(path) for path in without or ()))

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from regard.config import key, require
 from regard.data.overlap import HashedLines, Hashes, HeldOutText, Ints, Overlap, key_words
 from regard.text.language_identification import foreign_language
+from regard.text.protected_spans import placeholders
 
 Row = tuple[str, ...]
 
@@ -47,10 +48,11 @@ class Rule(IntEnum):
     LONG = 7
     LETTERS = 8
     NUMBERS = 9
-    LANGUAGE = 10
-    DUPLICATE = 11
-    LENGTHS = 12
-    LOOSE = 13
+    PLACEHOLDERS = 10
+    LANGUAGE = 11
+    DUPLICATE = 12
+    LENGTHS = 13
+    LOOSE = 14
 
 
 _TABLE = tomllib.loads(Path(__file__).with_name("clean_rules.toml").read_text(encoding="utf-8"))
@@ -66,6 +68,7 @@ class CleanConfig:
     longest: int = key(150, "drop rows with more words than this on a side")
     letters: float = key(0.5, "share of a side's visible characters that must be letters")
     numbers: bool = key(False, "drop pairs with a number of two digits or more on one side alone")
+    same_placeholders: bool = key(False, "drop pairs whose placeholders ({name}, %1, <b>) are not the same")
     check_language: bool = key(True, "drop rows that are not in their language")
     duplicates: bool = key(True, "drop rows that occurred before, in whatever spelling")
     near: bool = key(True, "drop rows that share most of their runs of five words with held-out sentences")
@@ -126,6 +129,8 @@ class Rules:
             return Rule.LETTERS
         if c.numbers and len(row) == 2 and long_numbers(row[0]) != long_numbers(row[1]):
             return Rule.NUMBERS
+        if c.same_placeholders and len(row) == 2 and placeholders(row[0]) != placeholders(row[1]):
+            return Rule.PLACEHOLDERS
         if self.language and any(self.language.is_wrong(side, row[side], words[side]) for side in range(len(row))):
             return Rule.LANGUAGE
         return Rule.NONE

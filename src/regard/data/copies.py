@@ -3,9 +3,10 @@
 Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides share,
 such as a number or a name, is replaced on both sides by the same slot, with a slot for each occurrence. A pair without
 such spans gets a slot inserted: at its beginning, at its end, or before the last punctuation mark. Slots are drawn at
-random, so that a model learns all of them. The pairs with slots are the same in every epoch, so that the text is
-encoded once. Slots are inserted after all other changes (`transforms.py`). Replacing words and their translations needs
-an aligner, which is above this layer: `recipes/box/slots.py` makes such pairs. Other copies are inserted on both sides:
+random, so that a model learns all of them. Pairs with placeholders ({name}, %1) always get slots. The pairs with slots
+are the same in every epoch, so that the text is encoded once. Slots are inserted after all other changes
+(`transforms.py`). Replacing words and their translations needs an aligner, which is above this layer:
+`recipes/box/slots.py` makes such pairs. Other copies are inserted on both sides:
 
     He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 import regex
 
 from regard.data.filters import Numbered
-from regard.text.protected_spans import protected_spans
+from regard.text.protected_spans import placeholders, protected_spans
 from regard.text.slots import SLOT, SLOTS
 from regard.text.span_matching import NUMBER_KINDS
 from regard.text.words import Span
@@ -52,10 +53,22 @@ class Replacement:
 
 
 def slotted(texts: Sequence[Numbered], share: float, rng: random.Random) -> list[Numbered]:
-    """Returns the pairs, this share of them with slots."""
+    """Returns the pairs, this share of them with slots, and all that have the same placeholders on both sides: a model
+    with slots never reads a placeholder as text.
+
+    >>> ((_, src, tgt),) = slotted([(0, "Copy %1 here", "Copier %1 ici")], 0.001, random.Random(3))
+    >>> SLOT.sub("_", src), SLOT.sub("_", tgt)
+    ('Copy _ here', 'Copier _ ici')
+    """
     return [
-        (number, *(with_slots(src, tgt, rng) if rng.random() < share else (src, tgt))) for number, src, tgt in texts
+        (number, *(with_slots(src, tgt, rng) if rng.random() < share or shared_placeholders(src, tgt) else (src, tgt)))
+        for number, src, tgt in texts
     ]
+
+
+def shared_placeholders(src: str, tgt: str) -> bool:
+    found = placeholders(src)
+    return bool(found) and found == placeholders(tgt)
 
 
 def with_slots(src: str, tgt: str, rng: random.Random) -> tuple[str, str]:

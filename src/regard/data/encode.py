@@ -156,7 +156,7 @@ def encode_corpus(
         config.dedupe,
         start,
         (chance, seed) if changes else None,
-        *([(config.slots, seed)] if config.slots else []),
+        *([("slots for placeholders", config.slots, seed)] if config.slots else []),
     )
     name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
     root = cache_folder(config)

@@ -51,6 +51,7 @@ _START = (
 # Very long runs of letters, in scripts that have spaces: data that cannot be translated.
 _DATA = rf"[\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{Arabic}}\p{{Hebrew}}\p{{M}}\p{{N}}_]{{{MAX_WORD},}}+"
 _ALL_SCRIPTS = r"\p{L}"  # no letter is foreign
+PLACEHOLDER_STARTS = re.compile(r"[{$%<&\\\[#@]")
 _REPEATED = r"(?s)(.)\1*+"
 
 _MONTH = (
@@ -101,6 +102,17 @@ def protected_spans(
                 end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
     names = name_spans(text, [span[:2] for span in spans], known, language)
     return _join_names(text, sorted([*spans, *(LabeledSpan(*name, NAME) for name in names)])) if names else spans
+
+
+def placeholders(text: str) -> list[str]:
+    """Returns the placeholders, sorted.
+
+    >>> placeholders("Copy {n} of %1$s to <b>%2</b>"), placeholders("100 % of a & b")
+    (['%1$s', '%2', '</b>', '<b>', '{n}'], [])
+    """
+    if not PLACEHOLDER_STARTS.search(text):
+        return []
+    return sorted(text[span.start : span.end] for span in protected_spans(text) if span.kind == "placeholder")
 
 
 def foreign_letters(text: str, scripts: Sequence[str] | None) -> list[str]:
