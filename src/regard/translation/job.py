@@ -68,8 +68,9 @@ class TranslationJob:
             self._texts[unit.text].add((unit.without_source(), result))
 
     def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
-        """Returns the sentences of a text that are complete and followed by another sentence."""
-        return self._texts[text].sentences
+        """Returns the sentences of a text that are complete and followed by another sentence. It is a copy, since another
+        thread may be adding sentences."""
+        return tuple(self._texts[text].sentences)
 
     def translations(self) -> list[Translation]:
         """Returns the translations of all texts; all units must have been added."""
