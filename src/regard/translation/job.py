@@ -68,7 +68,7 @@ class TranslationJob:
             self._texts[unit.text].add((unit.without_source(), result))
 
     def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
-        """Returns the sentences of a text that are complete and followed by another sentence. It is a copy, since another
+        """Returns the sentences of a text that are complete and followed by another sentence: a copy, since another
         thread may be adding sentences."""
         return tuple(self._texts[text].sentences)
 
