@@ -233,6 +233,36 @@ def test_a_search_ends_with_its_request_and_closing_does_not_wait_for_it(
     assert not any(thread.is_alive() for thread in batcher._threads)
 
 
+def test_an_endless_search_in_the_slow_lane_gives_way_to_others_there(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short text that shared a batch with a long search, and exceeded its slice with it, is not stuck behind it."""
+    monkeypatch.setattr("regard.serve.batcher.SLICE_SECONDS", 0.0)  # everything is for the slow lane
+    monkeypatch.setattr("regard.serve.request_queue.SLOW_SECONDS", 0.05)
+    results, begun = Pipeline.results, threading.Event()
+
+    def endless(self: Pipeline, units: Any, progress: Any = None) -> Any:
+        if any("dog" in unit.prepared.source and unit.stop.fallback for unit in units):
+            begun.set()
+            while not all(unit.stop.check() for unit in units):
+                time.sleep(0.01)
+        return results(self, units, progress)
+
+    monkeypatch.setattr(Pipeline, "results", endless)
+    batcher = Batcher("test", 1, 100_000)
+
+    async def both() -> str:
+        hostile = asyncio.create_task(ask(batcher, translator, "I see the dog."))
+        assert await asyncio.to_thread(begun.wait, SOON)
+        answer = await ask(batcher, translator, SHORT[0])
+        assert not hostile.done()
+        hostile.cancel()
+        return answer
+
+    assert asyncio.run(both()) == "Le chat est noir."
+    batcher.close()
+
+
 def test_a_slow_search_pauses_while_a_fast_one_runs_but_not_forever() -> None:
     lane, passed = SlowLane(), threading.Event()
 

@@ -254,8 +254,8 @@ class Batcher:
             pass
 
     def _work_on_slow_portion(self) -> bool:
-        """Translate some units of a portion of the slow lane: of the client whose last turn is longest ago. False when
-        the batcher is closed and no request is left."""
+        """Translate some units of a portion of the slow lane: of the client whose last turn is longest ago. If others
+        wait, a long search gives way. False when the batcher is closed and no request is left."""
         with self._slow_changed:
             while not self._slow:
                 if self._closed and not self._requests:
@@ -265,11 +265,19 @@ class Batcher:
             portion, pipeline = self._slow.pop(turns.index(min(turns)))
             self._served = {} if not self._slow else self._served | {portion.request.client: max(turns) + 1}
         chosen = portion.missing[:SLOW_UNITS]
-        units = portion.stoppable(math.inf, chosen, self._slow_lane.pause)
         try:
             with self._slow_lane.slow_search():
+                until = time.monotonic() + portion.slow_seconds
+
+                def pause() -> bool:
+                    self._slow_lane.pause()
+                    return bool(self._slow) and time.monotonic() >= until
+
+                units = portion.stoppable(math.inf, chosen, pause)
                 results = pipeline.results(units)
             portion.set_results(chosen, zip(units, results, strict=True))
+            if not set(chosen).isdisjoint(portion.missing):
+                portion.slow_seconds *= 2  # it gave way and starts again: at most half of its work is lost
             self._finish(portion, pipeline)
         except Exception as problem:
             portion.request.fail(problem)

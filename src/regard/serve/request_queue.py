@@ -22,6 +22,8 @@ from regard.translation.pipeline import UnitResult
 from regard.translation.translation import Translation
 from regard.translation.units import Unit
 
+SLOW_SECONDS = 4.0  # of a search in the slow lane, the first time, while others wait there
+
 
 @dataclass(eq=False)
 class Portion:
@@ -34,6 +36,7 @@ class Portion:
 
     def __post_init__(self) -> None:
         self.results: list[UnitResult | None] = [None] * len(self.units)
+        self.slow_seconds = SLOW_SECONDS  # after which its search in the slow lane gives way to another
 
     def set_results(self, places: Sequence[int], outcomes: Iterator[tuple[Unit, UnitResult]]) -> None:
         """Take the results of the units at these places from `outcomes`, except those of abandoned searches."""
@@ -46,15 +49,15 @@ class Portion:
         return [i for i, result in enumerate(self.results) if result is None]
 
     def stoppable(
-        self, deadline: float, chosen: Sequence[int] | None = None, pause: Callable[[], None] | None = None
+        self, deadline: float, chosen: Sequence[int] | None = None, pause: Callable[[], bool] | None = None
     ) -> list[Unit]:
         """Return the units, or the chosen ones, with signals that stop them at a deadline or after the request. In the
-        slow lane `pause` is called between two steps, and the native engine may take over."""
+        slow lane `pause` is called between two steps and returns whether to give way to another portion, and the native
+        engine may take over."""
 
         def is_over() -> bool:
-            if pause is not None and not self.request.finished:
-                pause()
-            return self.request.finished
+            gives_way = pause is not None and not self.request.finished and pause()
+            return gives_way or self.request.finished
 
         deadline, slow = min(deadline, self.request.deadline), pause is not None
         units = self.units if chosen is None else [self.units[i] for i in chosen]
