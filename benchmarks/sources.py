@@ -20,7 +20,6 @@ import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ sys.path.insert(0, str(ROOT / "recipes" / "box"))
 
 from chain_plan import DIRECTIONS, pair_of  # noqa: E402
 from chain_stages import remember_vocabulary  # noqa: E402
+from chain_texts import head  # noqa: E402
 from mixture import expand  # noqa: E402
 
 from regard.bundle.bundle import Bundle  # noqa: E402
@@ -105,11 +105,6 @@ def train(group: str, data: Path, out: Path, updates: int, device: str) -> Path:
     return run
 
 
-def head(path: Path) -> list[str]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        return [line.rstrip("\n") for line in islice(file, LINES)]
-
-
 def held_out(data: Path) -> Iterator[tuple[str, str, Path]]:
     """Yields the name of a group, a direction and the stem of its held-out pairs."""
     for direction in DIRECTIONS:
@@ -130,7 +125,7 @@ def measure(run: Path, data: Path, device: str) -> dict[str, float]:
     scores = []
     for group, direction, stem in held_out(data):
         source, target = direction.split("-")
-        sides = [head(stem.with_name(f"{stem.name}.{language}")) for language in (source, target)]
+        sides = [head(stem.with_name(f"{stem.name}.{language}"), LINES) for language in (source, target)]
         tag = tokenizer.tag_ids(f"<{target}>")
         sources = [(*tag, *ids) for ids in tokenizer.encode_source(sides[0])]
         targets = [tuple(ids) for ids in tokenizer.encode_target(sides[1])]

@@ -18,20 +18,19 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from chain_texts import evenly
+from chain_plan import LANGUAGES
+from chain_texts import evenly, head
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.find_model import find_model
 from regard.bundle.folder import TOKENIZER, WORDS
 from regard.config import build
-from regard.data.text_files import read_lines
 from regard.models.table import make_model
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import Vocabulary
 
-LANGUAGES = ("fr", "de", "es")
 CAP = 12_000  # pairs of a source and pair of languages
 CAPS = {
     "": 60_000, "tatoeba": 40_000, "news": 20_000, "godot": 4_000, "pydocs": 4_000, "php": 4_000, "msdotnet": 4_000,
@@ -51,7 +50,7 @@ def sample(data: Path) -> Iterator[Pair]:
                 yield from zip(*sides, strict=True)
     for path in sorted((data / "mono").glob("*.txt")):
         if ".report" not in path.name:
-            lines = [line for _, line in zip(range(SINGLE), read_lines(path), strict=False)]
+            lines = head(path, SINGLE)
             yield from zip(lines[::2], lines[1::2], strict=False)
 
 
