@@ -29,19 +29,16 @@ sys.path.insert(0, str(ROOT / "recipes" / "box"))
 from chain_plan import DIRECTIONS, pair_of  # noqa: E402
 from chain_stages import remember_vocabulary  # noqa: E402
 from chain_texts import head  # noqa: E402
+from directions import translate  # noqa: E402
 from mixture import expand  # noqa: E402
 
 from regard.bundle.bundle import Bundle  # noqa: E402
 from regard.bundle.find_model import find_model  # noqa: E402
 from regard.data.splits import find_splits  # noqa: E402
 from regard.metrics.bleu import bleu  # noqa: E402
-from regard.models.transformer_recorded import for_search  # noqa: E402
 from regard.recipe.read import recipe_from_tables  # noqa: E402
 from regard.report.table import Table  # noqa: E402
-from regard.search.engine import SearchRequest  # noqa: E402
 from regard.search.forced_decoding import forced_log_probs  # noqa: E402
-from regard.search.options import SearchOptions  # noqa: E402
-from regard.search.search import search  # noqa: E402
 
 GROUPS = {
     "tatoeba-es": ("tatoeba-en-es",),
@@ -135,8 +132,7 @@ def measure(run: Path, data: Path, device: str) -> dict[str, float]:
         total[0] += sum(float(one.sum()) for one in found)
         total[1] += sum(len(one) for one in found)
         if group == "FLORES":
-            best = search(for_search(model), [SearchRequest(ids) for ids in sources], SearchOptions(1, 0.6))
-            scores.append(bleu([tokenizer.decode(one[0].ids) for one in best], [sides[1]]).score)
+            scores.append(bleu(translate(bundle, sides[0], target, beam=1), [sides[1]]).score)
     return {"BLEU": sum(scores) / len(scores), **{group: total / count for group, (total, count) in sums.items()}}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data import encode
+from regard.data import encode, epochs
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus
@@ -61,3 +61,18 @@ def test_a_failure_shows_when_the_epoch_is_needed(
     background.wait()
     with pytest.raises(InputError, match="cannot write encoded data"):
         encode_epoch(corpora, tokenizer, data, 5, 1)
+
+
+def test_small_corpora_are_encoded_side_by_side(
+    tmp_path: Path, corpora: list[TrainingCorpus], tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, other = (DataConfig(cache=str(tmp_path / name), recase=0.3) for name in "ab")
+    expected = ids(encode_epoch(corpora, tokenizer, data, 5, 3))
+    monkeypatch.setattr(epochs, "WORTH_PROCESSES", 0)
+    monkeypatch.setattr(epochs, "usable_cores", lambda: 2)
+    monkeypatch.setattr(encode, "_write", None)  # not encoded in this process
+    seen: list[int] = []
+    assert ids(encode_epoch(corpora, tokenizer, other, 5, 3, seen.append)) == expected
+    assert seen == [len(PAIRS), 2 * len(PAIRS)]
+    monkeypatch.setattr(epochs, "WorkerPool", None)  # all of it is in the cache: no process is needed
+    assert ids(encode_epoch(corpora, tokenizer, other, 5, 3)) == expected

@@ -172,9 +172,11 @@ def in_parallel(
         yield from pool.results(chain(first, stream))
 
 
-def encoded_chunks(encode: ChunkEncoder, chunks: Iterable[TextChunk]) -> Generator[tuple[TextChunk, EncodedChunk]]:
-    """Yields the chunks in order, each with its ids, encoded on all cores that this process may use."""
-    return in_parallel(partial(_work, encode), chunks, usable_cores(), FEW)
+def encoded_chunks(
+    encode: ChunkEncoder, chunks: Iterable[TextChunk], processes: int | None = None
+) -> Generator[tuple[TextChunk, EncodedChunk]]:
+    """Yields the chunks in order, each with its ids, encoded by `processes`, by default one for each usable core."""
+    return in_parallel(partial(_work, encode), chunks, processes or usable_cores(), FEW)
 
 
 def _work(encode: ChunkEncoder, number: int, report: Report) -> ChunkEncoder:

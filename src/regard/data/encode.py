@@ -127,6 +127,31 @@ def gather_ids(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int | None = 
     return flat, out
 
 
+def cache_entry(
+    files: PairFiles, tokenizer: Tokenizer, config: DataConfig, epoch: int | None, seed: int, tag: str | None
+) -> Path:
+    """Returns the folder that `encode_corpus` keeps the ids in. Its name tells the epoch if ids depend on it."""
+    chance = _chance(tokenizer, config, epoch)
+    settings = (
+        FORMAT,
+        files.fingerprint(),
+        tokenizer.fingerprint,
+        config.max_length,
+        config.max_ratio,
+        config.dedupe,
+        tokenizer.tag_ids(tag),
+        (chance, seed) if any(chance) else None,
+        *([("slots for placeholders", config.slots, seed)] if config.slots else []),
+    )
+    name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
+    return cache_folder(config) / (f"{name}-{epoch}" if any(chance) else name)
+
+
+def _chance(tokenizer: Tokenizer, config: DataConfig, epoch: int | None) -> tuple[float, ...]:
+    """Returns the probabilities of the changes that an epoch makes."""
+    return (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
+
+
 def encode_corpus(
     files: PairFiles,
     tokenizer: Tokenizer,
@@ -136,43 +161,29 @@ def encode_corpus(
     epoch: int | None = None,
     seed: int = 0,
     tag: str | None = None,
+    processes: int | None = None,
 ) -> EncodedCorpus:
     """Returns the corpus as ids, cached or newly encoded; `progress` is called with the number of pairs encoded so far.
     A tag is put before every source.
 
     With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
-    two epochs. Slots are drawn from the seed alone. A large corpus is encoded by as many processes as this one may use
-    cores; the files are the same for any number.
+    two epochs. Slots are drawn from the seed alone. A large corpus is encoded by `processes`, by default as many as
+    this one may use cores; the files are the same for any number.
     """
-    chance = (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
-    changes = any(chance)
-    start = tokenizer.tag_ids(tag)
-    settings = (
-        FORMAT,
-        files.fingerprint(),
-        tokenizer.fingerprint,
-        config.max_length,
-        config.max_ratio,
-        config.dedupe,
-        start,
-        (chance, seed) if changes else None,
-        *([("slots for placeholders", config.slots, seed)] if config.slots else []),
-    )
-    name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
-    root = cache_folder(config)
-    entry = root / (f"{name}-{epoch}" if changes else name)
+    entry = cache_entry(files, tokenizer, config, epoch, seed, tag)
     try:
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # missing or damaged: build it
-    encoder = ChunkEncoder(tokenizer, config, ChunkRandom(seed, epoch if changes else None), start)
+    changes, root = any(_chance(tokenizer, config, epoch)), entry.parent
+    encoder = ChunkEncoder(tokenizer, config, ChunkRandom(seed, epoch if changes else None), tokenizer.tag_ids(tag))
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
         work = _aside(entry)
         work.mkdir()
         try:
-            _write(work, files, encoder, progress)
+            _write(work, files, encoder, progress, processes)
             corpus = _publish(work, entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -183,7 +194,7 @@ def encode_corpus(
             "make room there, or choose another folder: data.cache, or the environment variable REGARD_CACHE"
         ) from None
     if changes and epoch is not None:
-        shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
+        shutil.rmtree(root / f"{entry.name.removesuffix(str(epoch))}{epoch - 2}", ignore_errors=True)
     return corpus
 
 
@@ -214,7 +225,13 @@ def _sweep(root: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Callable[[int], None] | None) -> None:
+def _write(
+    folder: Path,
+    files: PairFiles,
+    encoder: ChunkEncoder,
+    progress: Callable[[int], None] | None,
+    processes: int | None,
+) -> None:
     """Streams the pairs through the filters into the five files and meta.json."""
     filters, longest = Filters(encoder.config, encoder.tokenizer.longest_piece), 0
     report = filters.report
@@ -229,7 +246,7 @@ def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Call
         totals = dict.fromkeys(("src", "tgt"), 0)
         for name in totals:
             out[f"{name}_offsets"].write(np.zeros(1, np.int64).tobytes())
-        for chunk, encoded in stack.enter_context(closing(encoded_chunks(encoder, chunks()))):
+        for chunk, encoded in stack.enter_context(closing(encoded_chunks(encoder, chunks(), processes))):
             out["kept"].write(encoded.kept.tobytes())
             for name, side in (("src", encoded.src), ("tgt", encoded.tgt)):
                 longest = max(longest, int(side.lengths.max(initial=0)))

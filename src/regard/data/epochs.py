@@ -11,15 +11,19 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 
+from regard.data.chunks import ONE_THREAD
 from regard.data.config import DataConfig
-from regard.data.encode import EncodedCorpus, encode_corpus
+from regard.data.encode import EncodedCorpus, cache_entry, encode_corpus
 from regard.data.splits import TrainingCorpus
 from regard.errors import RegardError
 from regard.text.tokenizer import Tokenizer
-from regard.workers import Report, WorkerPool
+from regard.workers import Report, WorkerPool, usable_cores
 
 NICENESS = 10  # lower priority than training
+SMALL = 32_000_000  # bytes of a corpus that one process encodes while others encode other corpora
+WORTH_PROCESSES = 4_000_000  # bytes of small corpora, together, from which on starting processes saves time
 
 
 def encode_epoch(
@@ -30,13 +34,54 @@ def encode_epoch(
     epoch: int | None,
     progress: Callable[[int], None] | None = None,
 ) -> list[EncodedCorpus]:
-    """Encodes the corpora one after another, each on all cores; epoch None: without changes that vary by epoch."""
-    return [
-        encode_corpus(
-            one.files, tokenizer, data.with_scaled_transforms(one.rough), progress, epoch=epoch, seed=seed, tag=one.tag
-        )
+    """Encodes the corpora: small ones side by side, each in one process, then the others one after another, each on all
+    cores. Epoch None: without changes that vary by epoch."""
+    encode = partial(_encode_one, tokenizer, data, seed, epoch)
+    small = _small_ones(corpora, tokenizer, data, seed, epoch) if usable_cores() > 1 else []
+    if sum(map(_bytes_of, small)) > WORTH_PROCESSES:
+        work = partial(_make_encoder, partial(encode, processes=1))
+        with WorkerPool(work, min(usable_cores(), len(small)), ONE_THREAD) as pool:
+            for total in accumulate(count for _, count in pool.results(small)):
+                if progress:
+                    progress(total)
+    return [encode(one, progress=progress) for one in corpora]
+
+
+def _encode_one(
+    tokenizer: Tokenizer,
+    data: DataConfig,
+    seed: int,
+    epoch: int | None,
+    one: TrainingCorpus,
+    progress: Callable[[int], None] | None = None,
+    processes: int | None = None,
+) -> EncodedCorpus:
+    changes = data.with_scaled_transforms(one.rough)
+    return encode_corpus(
+        one.files, tokenizer, changes, progress, epoch=epoch, seed=seed, tag=one.tag, processes=processes
+    )
+
+
+def _small_ones(
+    corpora: Sequence[TrainingCorpus], tokenizer: Tokenizer, data: DataConfig, seed: int, epoch: int | None
+) -> list[TrainingCorpus]:
+    """Returns the small corpora that are not in the cache, the largest first."""
+    entries = {
+        cache_entry(one.files, tokenizer, data.with_scaled_transforms(one.rough), epoch, seed, one.tag): one
         for one in corpora
-    ]
+        if _bytes_of(one) <= SMALL
+    }
+    return sorted((one for entry, one in entries.items() if not entry.exists()), key=_bytes_of, reverse=True)
+
+
+def _bytes_of(one: TrainingCorpus) -> int:
+    return sum(path.stat().st_size for shard in one.files.shards() for path in shard if path.is_file())
+
+
+def _make_encoder(
+    encode: Callable[[TrainingCorpus], EncodedCorpus], number: int, report: Report
+) -> Callable[[TrainingCorpus], int]:
+    return lambda one: len(encode(one))  # the ids are in the cache and are not returned
 
 
 class BackgroundEncoder:
