@@ -3,8 +3,9 @@
     python benchmarks/context.py pronouns en-fr en-de en-es fr-en de-en es-en
     python benchmarks/context.py lines DATA/flores-dev en-fr de-en        BLEU; DATA/flores-dev.en, .fr … are the lines
 
-Three ways are compared: each sentence alone; both sentences in one line, of which the second is taken; and both as the
-source, with the translation of the first alone as a forced prefix of the target.
+The ways that are compared: each sentence alone; both sentences *joined* in one line, of which the second is taken; both
+as the source, with the translation of the first alone as a *forced* prefix of the target; and as `translate` does it, the
+same, but *chosen* only where it differs in a pronoun (`translation/revision.py`).
 
 A pair is "I bought the car yesterday. It is very old.": the pronoun refers to a thing of known gender. Of the second
 sentence's translation we count whether its pronoun (in Spanish, an adjective or an object pronoun) has that gender,
@@ -25,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from context_pairs import Pair, pairs_of
 
@@ -32,9 +34,10 @@ import regard
 from regard.report.table import Table
 from regard.text.pronouns import has_pronoun
 from regard.text.sentences import sentence_spans
+from regard.translation import revision
 from regard.translator import Translator
 
-WAYS = ("alone", "joined", "forced")
+WAYS = ("alone", "joined", "forced", "chosen")
 PLAIN: dict[str, Any] = {"split": "lines", "context": False}
 
 
@@ -49,7 +52,12 @@ def translated(translator: Translator, some: Sequence[Two], way: str) -> list[st
     """Returns the translations of the second sentences."""
     if way == "alone":
         return [one.text for one in translator.translate([two.sentence for two in some], **PLAIN)]
-    return list(joined(translator, some)) if way == "joined" else forced(translator, some)
+    if way == "joined":
+        return list(joined(translator, some))
+    if way == "chosen":
+        return in_context(translator, some)
+    with patch.object(revision, "is_better", lambda first, second, language: bool(second.candidates)):
+        return in_context(translator, some)
 
 
 def joined(translator: Translator, some: Sequence[Two]) -> Iterator[str]:
@@ -63,7 +71,7 @@ def joined(translator: Translator, some: Sequence[Two]) -> Iterator[str]:
         yield line.text[spans[count][0] :] if len(spans) > count else other
 
 
-def forced(translator: Translator, some: Sequence[Two]) -> list[str]:
+def in_context(translator: Translator, some: Sequence[Two]) -> list[str]:
     """Translates the second as `translate` does: given the first and its translation, if it has a pronoun."""
     texts, documents = [text for two in some for text in two], [i for i in range(len(some)) for _ in range(2)]
     found = translator.translate(texts, documents=documents, split="lines", context=True)

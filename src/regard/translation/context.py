@@ -18,6 +18,8 @@ from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline, SearchDemand, UnitResult
 from regard.translation.units import Unit
 
+MOST_TOKENS = 50  # of a sentence; longer ones come out reworded, and are then not used (`revision.py`)
+
 
 class SentenceBefore(NamedTuple):
     """A sentence and its translation."""
@@ -67,5 +69,5 @@ def _with_contexts(
     targets = tokenizer.encode_target([one.text for one in before])
     for unit in units:
         source, target = tuple(sources[unit.text]), tuple(targets[unit.text])
-        fits = len(unit.ids) + max(len(source), len(target)) < model.max_length
+        fits = len(unit.ids) <= MOST_TOKENS and len(unit.ids) + max(len(source), len(target)) < model.max_length
         yield replace(unit, ids=unit.ids if fits else (), context=Context(source, target, tags))

@@ -9,27 +9,25 @@ register stays as it is, and the second translation is not checked.
 
 **Context.** A sentence with a pronoun (`text/pronouns.py`) that follows another sentence of its document is translated
 again given that one and its translation (`context.py`); if that one has a pronoun too, given also those before it.
-Models translate several sentences at a time less well, so the new translation is taken only if it changes no more than
-a pronoun would, and is not doubtful unless the first was. A heading, which does not end like a sentence, is no context,
-and a list item has none. Where such sentences follow each other, each is translated after the one before.
+Models translate several sentences at a time less well, so the new translation is taken only if it differs in a pronoun
+and in little else, and is not doubtful unless the first was. A heading, which does not end like a sentence, is no
+context, and a list item has none. Where such sentences follow each other, each is translated after the one before.
 
 Texts with a forced prefix are left out.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import NamedTuple, Protocol
 
 from regard.text.language import Register
 from regard.text.layout import is_list_item
-from regard.text.pronouns import has_pronoun
+from regard.text.pronouns import differ_in_pronoun, has_pronoun
 from regard.text.register import addresses_reader, register_of
-from regard.text.words import Span, word_spans
+from regard.text.words import Span
 from regard.translation.assemble import text_candidates
 from regard.translation.context import SentenceBefore, context_job
 from regard.translation.job import Steps, TranslationJob
@@ -37,8 +35,6 @@ from regard.translation.loaded_model import LoadedModel
 from regard.translation.options import TranslateOptions
 from regard.translation.translation import SentenceTranslation, Translation, sentence_warnings
 
-MOST_CHANGED = 2  # words that the context may change, other forms of a word aside (docs/text.md)
-STEM = 3  # first letters that forms of a word share
 MOST_BEFORE = 3  # sentences before; models are trained on up to five neighbours in a line
 ROUNDS = 3  # searches one after another; later sentences of a run get the latest translation of the one before
 SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
@@ -82,8 +78,9 @@ class SecondPass:
         for some, register in self._groups(uses, before):
             again = yield self._job(some, register, sentences, before)
             for place, one in zip(some, again, strict=True):
-                if len(one.sentences) == 1 and (place not in before or is_better(sentences[place], one.sentences[0])):
-                    sentences[place] = changed[place[0]][place[1]] = one.sentences[0]
+                new = one.sentences[0] if len(one.sentences) == 1 else sentences[place]
+                if place not in before or is_better(sentences[place], new, languages[1]):
+                    sentences[place] = changed[place[0]][place[1]] = new
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
 
@@ -181,34 +178,14 @@ def rounds(before: Mapping[Place, Place]) -> list[list[Place]]:
     return found
 
 
-def is_better(first: SentenceTranslation, second: SentenceTranslation) -> bool:
-    """Whether the translation in context replaces the first: it differs only a little, and is not newly doubtful."""
+def is_better(first: SentenceTranslation, second: SentenceTranslation, language: str | None) -> bool:
+    """Whether the translation in context replaces the first: it differs in a pronoun, and is not newly doubtful."""
     if not second.candidates or second.text == first.text or (second.doubtful and not first.doubtful):
         return False
-    return max(changed_words(first.text, second.text)) <= MOST_CHANGED
+    return differ_in_pronoun(first.text, second.text, language)
 
 
-def changed_words(first: str, second: str) -> tuple[int, int]:
-    """Returns how many words of each text the other does not have in this place, other forms of a word aside: those
-    that begin with the same letters, accents ignored.
-
-    >>> changed_words("C'était trop cher.", "Elle était trop chère.")
-    (1, 1)
-    """
-    one, other = ([text[a:b].casefold() for a, b in word_spans(text)] for text in (first, second))
-    changes = [
-        (one[a:b], other[c:d])
-        for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
-        if kind != "equal"
-    ]
-    left, right = (Counter(without_accents(word)[:STEM] for change in changes for word in change[i]) for i in (0, 1))
-    return (left - right).total(), (right - left).total()
-
-
-def without_accents(word: str) -> str:
-    """Removes the accents of a word; a typographic apostrophe is read as a plain one."""
-    letters = unicodedata.normalize("NFD", word.replace("’", "'"))
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+# ── texts ──
 
 
 def revised(translation: Translation, changed: Mapping[int, SentenceTranslation], nbest: int) -> Translation:
