@@ -4,8 +4,8 @@
     python benchmarks/context.py lines DATA/flores-dev en-fr de-en        BLEU; DATA/flores-dev.en, .fr … are the lines
 
 The ways that are compared: each sentence alone; both sentences *joined* in one line, of which the second is taken; both
-as the source, with the translation of the first alone as a *forced* prefix of the target; and as `translate` does it, the
-same, but *chosen* only where it differs in a pronoun (`translation/revision.py`).
+as the source, with the translation of the first alone as a *forced* prefix of the target; and the same, *chosen* only
+where it differs in a pronoun, as by `translate`.
 
 A pair is "I bought the car yesterday. It is very old.": the pronoun refers to a thing of known gender. Of the second
 sentence's translation we count whether its pronoun (in Spanish, an adjective or an object pronoun) has that gender,

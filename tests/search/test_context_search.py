@@ -68,9 +68,10 @@ def test_attention_and_log_probs_are_those_of_a_forced_pass(
 ) -> None:
     for request, (best, *_) in zip(requests, both[0].search_in_context(requests, OPTIONS), strict=True):
         whole = joined(request)
-        (weights,) = both[1].attention([whole.ids], [whole.prefix + best.ids]) or ()
+        (weights,) = both[1].attention([whole.ids], [whole.prefix + best.ids]) or [None]
         (row,) = both[1].log_probs([whole.ids], [whole.prefix + best.ids])
         assert request.context is not None
+        assert weights is not None
         assert best.attention == pytest.approx(beyond_context(weights, request.context), abs=2e-2)
         assert best.log_probs == pytest.approx(row[len(whole.prefix) :].tolist(), abs=2e-2)
 
