@@ -38,7 +38,7 @@ from regard.translation import revision
 from regard.translator import Translator
 
 WAYS = ("alone", "joined", "forced", "chosen")
-PLAIN: dict[str, Any] = {"split": "lines", "context": False}
+PLAIN: dict[str, Any] = {"split": "lines", "in_context": False}
 
 
 class Two(NamedTuple):
@@ -74,7 +74,7 @@ def joined(translator: Translator, some: Sequence[Two]) -> Iterator[str]:
 def in_context(translator: Translator, some: Sequence[Two]) -> list[str]:
     """Translates the second as `translate` does: given the first and its translation, if it has a pronoun."""
     texts, documents = [text for two in some for text in two], [i for i in range(len(some)) for _ in range(2)]
-    found = translator.translate(texts, documents=documents, split="lines", context=True)
+    found = translator.translate(texts, documents=documents, split="lines", in_context=True)
     return [one.text for one in found[1::2]]
 
 

@@ -32,7 +32,7 @@ def train_contexts(home: Path) -> Path:
         "data": {"src": str(paths[0]), "tgt": str(paths[1]), "dev_size": 0, "max_length": 100},
         "text": {"vocab_size": 340},
         "model": TINY,
-        "decode": {"context": True},
+        "decode": {"in_context": True},
         "train": {
             "steps": 120,
             "batch_tokens": 1200,

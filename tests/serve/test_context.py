@@ -39,7 +39,7 @@ def test_deepls_context_of_markup(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("context", "text"), [(None, "Elle est vieille."), (False, "C'est vieux.")])
 def test_the_own_field(client: TestClient, context: bool | None, text: str) -> None:
-    body = {"text": "I see the car. It is old.", "source": "en", "target": "fr", "context": context}
+    body = {"text": "I see the car. It is old.", "source": "en", "target": "fr", "in_context": context}
     (found,) = client.post("/api/translate", json=body).raise_for_status().json()["translations"]
     assert found["sentences"][1]["text"] == text
 

@@ -29,7 +29,7 @@ def test_a_pronoun_refers_to_the_sentence_before(french: Translator) -> None:
 
 
 def test_it_can_be_switched_off(french: Translator) -> None:
-    assert french.translate(CAR, context=False).text == "Je vois la voiture. C'est vieux."
+    assert french.translate(CAR, in_context=False).text == "Je vois la voiture. C'est vieux."
 
 
 def test_the_fast_engine_does_the_same(contexts: Path) -> None:
@@ -75,7 +75,7 @@ def test_spans_scores_and_links_are_those_of_the_sentence_alone(french: Translat
 
 def test_other_texts_are_as_without_context(french: Translator) -> None:
     text = "I see the car. The dog eats.\n\nI see the boat."
-    assert french.translate(text) == french.translate(text, context=False)
+    assert french.translate(text) == french.translate(text, in_context=False)
 
 
 def test_the_result_does_not_depend_on_the_other_texts(french: Translator) -> None:

@@ -56,7 +56,7 @@ class TranslateOptions(SearchSettings):
         "How the reader is addressed: formal (vous, Sie, usted) or informal (tu, du, tú), for models with tags for it.",
         otherwise="the model's choice, the same for all sentences of a text",
     )
-    context: bool | None = key(
+    in_context: bool | None = key(
         None,
         "Translate a sentence with a pronoun again, given the sentence before and its translation.",
         otherwise="the model's",
@@ -109,7 +109,7 @@ class TranslateOptions(SearchSettings):
             beam=own.beam if self.beam is None else self.beam,
             length_penalty=own.length_penalty if self.length_penalty is None else self.length_penalty,
             mend=own.mend if self.mend is None else self.mend,
-            context=own.context if self.context is None else self.context,
+            in_context=own.in_context if self.in_context is None else self.in_context,
         )
 
     @property

@@ -99,7 +99,7 @@ class SecondPass:
     def _job(
         self, places: Sequence[Place], register: Register | None, now: Sentences, before: Mapping[Place, Place]
     ) -> TranslationJob:
-        changes = {"split": "lines", "prefix": "", "progress": None, "documents": (), "context": False}
+        changes = {"split": "lines", "prefix": "", "progress": None, "documents": (), "in_context": False}
         options = replace(self.options, formality=register, **changes)  # type: ignore[arg-type]
         sources = [now[place].source for place in places]
         if places[0] not in before:

@@ -36,7 +36,7 @@ class TextTranslator(TextTranslation, ScoringModel):
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
         # Shared by parts that are translated together; the register is in the ids of their units.
-        shared = replace(options, prefix="", progress=None, formality=None, documents=(), context=False)
+        shared = replace(options, prefix="", progress=None, formality=None, documents=(), in_context=False)
         parts = []
         groups = self.tokenizer.by_tag(lines, options.tag)
         for tag, group in groups.items():
@@ -50,7 +50,7 @@ class TextTranslator(TextTranslation, ScoringModel):
                 lines[number] = line
         registers = options.formality is None and self.tokenizer.has_registers
         registers = registers and bool(self.tokenizer.register_tags(options.tag))
-        context = bool(options.context) and list(groups) == [options.tag]
+        context = bool(options.in_context) and list(groups) == [options.tag]
         revise = None
         if (registers or context) and not any(prefixes):
             from regard.translation.revision import SecondPass
