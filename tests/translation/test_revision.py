@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 import regard
 from regard.text.glossary import Glossary
 from regard.translation.job import run_steps
-from regard.translation.revision import RegisterUse, register_uses, rounds
+from regard.translation.revision import RegisterUse, is_better, register_uses, rounds
 from regard.translation.revision import contexts as sentences_in_context
-from regard.translation.translation import SentenceTranslation, Translation
+from regard.translation.translation import Candidate, SentenceTranslation, Translation
 from regard.translator import Translator
 
 CAR = "I see the car. It is old."
@@ -134,6 +135,15 @@ def test_no_context_from_headings_and_capitals() -> None:
 def test_long_runs_take_a_limited_number_of_rounds() -> None:
     chain = {(0, number): (0, number - 1) for number in range(1, 9)}
     assert [len(some) for some in rounds(chain)] == [1, 1, 6]
+
+
+def test_a_translation_in_context_must_differ_in_a_pronoun_and_keep_its_capital() -> None:
+    first, *others = (
+        replace(made(("Is it old?", text)).sentences[0], candidates=(Candidate(text, 0.0, 0.0, ()),))
+        for text in ("¿Es viejo?", "¿Es vieja?", "¿ es vieja?", "¿Es viejo?")
+    )
+    assert [is_better(first, one, "es") for one in others] == [True, False, False]
+    assert not is_better(first, replace(others[0], candidates=()), "es")
 
 
 def test_registers_of_a_document() -> None:

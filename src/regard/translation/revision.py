@@ -179,10 +179,16 @@ def rounds(before: Mapping[Place, Place]) -> list[list[Place]]:
 
 
 def is_better(first: SentenceTranslation, second: SentenceTranslation, language: str | None) -> bool:
-    """Whether the translation in context replaces the first: it differs in a pronoun, and is not newly doubtful."""
+    """Whether the translation in context replaces the first: it differs in a pronoun, is not newly doubtful, and has
+    not lost the capital at its beginning."""
     if not second.candidates or second.text == first.text or (second.doubtful and not first.doubtful):
         return False
-    return differ_in_pronoun(first.text, second.text, language)
+    lost = _first_letter(second.text).islower() and not _first_letter(first.text).islower()
+    return not lost and differ_in_pronoun(first.text, second.text, language)
+
+
+def _first_letter(text: str) -> str:
+    return next(filter(str.isalpha, text), "")
 
 
 # ── texts ──
