@@ -9,8 +9,9 @@ import pytest
 
 import regard
 from regard.text.glossary import Glossary
+from regard.text.slots import SLOTS, SlotTexts
 from regard.translation.job import run_steps
-from regard.translation.revision import RegisterUse, is_better, register_uses, rounds
+from regard.translation.revision import RegisterUse, context_of, is_better, register_uses, rounds
 from regard.translation.revision import contexts as sentences_in_context
 from regard.translation.translation import Candidate, SentenceTranslation, Translation
 from regard.translator import Translator
@@ -52,6 +53,14 @@ def test_sentences_with_pronouns_follow_each_other(french: Translator) -> None:
 def test_the_first_sentence_and_those_after_a_heading_or_in_a_list_stay(french: Translator) -> None:
     for text in ("It is old.", "Dogs\n\nIt is old.", "- I see the car.\n- It is old."):
         assert "C'est vieux." in french.translate(text).text
+
+
+def test_the_context_is_read_as_in_its_own_translation(french: Translator) -> None:
+    found = french.translate("I see the\ncar. It is old.", split="wrapped")
+    assert found.text == IN_CONTEXT
+    first = replace(found.sentences[0], read=f"I see {SLOTS[0]}.", slots=SlotTexts(("Zoë",), ("Zoë",)))
+    now = {(0, 0): first, (0, 1): found.sentences[1]}
+    assert context_of((0, 1), {(0, 1): (0, 0)}, now).source == "I see Zoë."
 
 
 def test_texts_of_a_document_are_neighbours(french: Translator) -> None:

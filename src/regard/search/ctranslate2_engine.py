@@ -134,8 +134,8 @@ class CTranslate2Engine:
         if not supports(options) or options.min_length:
             return self.native.search_in_context(requests, options)
         budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
-        whole, attention = list(map(joined, requests)), options.attention and self._aligns
-        return continuations(self, requests, PrefixSearch(self.model, budget).search(whole, options, attention), options)
+        search, attention = PrefixSearch(self.model, budget), options.attention and self._aligns
+        return continuations(self, requests, search.search(list(map(joined, requests)), options, attention), options)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         """Returns attention by decoding with the targets as forced prefixes."""

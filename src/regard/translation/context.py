@@ -50,8 +50,7 @@ class ContextPipeline(Pipeline):
 def context_job(
     model: LoadedModel, sentences: Sequence[str], before: Sequence[SentenceBefore], options: TranslateOptions
 ) -> TranslationJob:
-    """Returns the job that translates sentences, each a text of its own, given the sentence before it."""
-    options = replace(options, split="lines", prefix="", progress=None, documents=())
+    """Returns the job that translates sentences, each a text with `split="lines"`, given the sentence before it."""
     pipeline = model.pipeline(options.search(), options, options.tag, ContextPipeline)
     pipeline = replace(pipeline, engine=model.engine(None, options.batch_tokens, options.precision))
     units = model.unit_maker(options, options.tag).units(enumerate(sentences))

@@ -82,7 +82,8 @@ class TranslationJob:
 
     def steps(self) -> Steps:
         found = yield self
-        if self._revise is None or (len(found) == 1 and len(found[0].sentences) == 1):
+        alone = len(found) == 1 and len(found[0].sentences) == 1  # nothing to agree with or to refer to
+        if self._revise is None or alone:
             return found
         return (yield from self._revise(found))
 

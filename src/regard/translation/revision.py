@@ -19,14 +19,15 @@ Texts with a forced prefix are left out.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from regard.text.language import Register
 from regard.text.layout import is_list_item
 from regard.text.pronouns import differ_in_pronoun, has_pronoun
 from regard.text.register import addresses_reader, register_of
+from regard.text.slots import fill
 from regard.text.words import Span
 from regard.translation.assemble import text_candidates
 from regard.translation.context import SentenceBefore, context_job
@@ -39,15 +40,10 @@ MOST_BEFORE = 3  # sentences before; models are trained on up to five neighbours
 ROUNDS = 3  # searches one after another; later sentences of a run get the latest translation of the one before
 SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
 CLOSING = "\"'”’»)]"  # after the end of a sentence
+MakeJob = Callable[[list[str], TranslateOptions], TranslationJob]
 Languages = tuple[str | None, str | None]  # ISO codes of source and target, None if unknown
 Place = tuple[int, int]  # a text, and a sentence of it
 Sentences = dict[Place, SentenceTranslation]
-
-
-class Translates(Protocol):
-    """Makes the job of a translation."""
-
-    def __call__(self, texts: list[str], options: TranslateOptions) -> TranslationJob: ...
 
 
 class RegisterUse(NamedTuple):
@@ -62,7 +58,7 @@ class SecondPass:
     """Translates some sentences of a call of `translate` again."""
 
     model: LoadedModel
-    job: Translates
+    job: MakeJob  # of a translation without context
     options: TranslateOptions
     registers: bool  # whether the sentences of a document get one register
     context: bool  # whether pronouns are translated in context
@@ -99,8 +95,9 @@ class SecondPass:
     def _job(
         self, places: Sequence[Place], register: Register | None, now: Sentences, before: Mapping[Place, Place]
     ) -> TranslationJob:
-        changes = {"split": "lines", "prefix": "", "progress": None, "documents": (), "in_context": False}
-        options = replace(self.options, formality=register, **changes)  # type: ignore[arg-type]
+        options = replace(
+            self.options, formality=register, split="lines", prefix="", progress=None, documents=(), in_context=False
+        )
         sources = [now[place].source for place in places]
         if places[0] not in before:
             return self.job(sources, options)
@@ -153,12 +150,12 @@ def is_context(sentence: SentenceTranslation) -> bool:
 
 def context_of(place: Place, before: Mapping[Place, Place], now: Sentences) -> SentenceBefore:
     """Returns the sentences that a model should read before one, as one text: the sentence before, and if that has a
-    pronoun itself, those before it, up to MOST_BEFORE. They are normalized, but without slots."""
+    pronoun itself, those before it, up to MOST_BEFORE. They are as a model reads them, but with the texts of slots."""
     some: list[SentenceTranslation] = []
     while place in before and len(some) < MOST_BEFORE:
         place = before[place]
         some.insert(0, now[place])
-    sources = (one.source if one.slots else one.read for one in some)
+    sources = (fill(one.read, one.slots.source) for one in some)
     return SentenceBefore(" ".join(sources), " ".join(one.text for one in some))
 
 
