@@ -171,7 +171,7 @@ def starting() -> Row:
 
 HEADER = """# Benchmarks
 
-This page collects measured speeds and scores, each with the command that prints them. Scores of the bundled models are
+Measured speeds and scores, each with the command that prints them. Scores of the bundled models are
 in [bundled-models.md](bundled-models.md#evaluation); every dated run, failures included, is in [log.md](log.md).
 
 The first table is printed by `make bench`. Each ratio is the peer's time (or memory) divided by regard's on the same

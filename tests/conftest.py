@@ -18,6 +18,7 @@ import typer.main
 from hypothesis import settings
 
 import regard
+from contexts import train_contexts
 from regard.batch import Batch, flat_batch
 from regard.cli import main
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -149,6 +150,12 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def registers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the bundles en-fr, with tags for both registers, and fr-en, without (`registers.py`)."""
     return train_registers(tmp_path_factory.mktemp("registers"))
+
+
+@pytest.fixture(scope="session")
+def contexts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a bundle that translates pronouns in context (`contexts.py`)."""
+    return train_contexts(tmp_path_factory.mktemp("contexts"))
 
 
 @pytest.fixture

@@ -93,6 +93,7 @@ class DecodeConfig:
     mend: bool = key(
         False, "normalize informal input: lower case for CAPITALS, misspellings, emoji aside (text/normalize_input.py)"
     )
+    in_context: bool = key(False, "translate pronouns given the sentence before; for a model trained with join_pairs")
 
     def __post_init__(self) -> None:
         require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")

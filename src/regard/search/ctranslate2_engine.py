@@ -34,6 +34,7 @@ from regard.search.constraint_repair import (
     translatable_rules,
     weights_of,
 )
+from regard.search.context_search import PrefixSearch, continuations, joined
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import (
     Engine,
@@ -128,6 +129,13 @@ class CTranslate2Engine:
             for i, hypotheses in zip(left, again, strict=True):
                 found[i] = hypotheses
         return found
+
+    def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
+        if not supports(options) or options.min_length:
+            return self.native.search_in_context(requests, options)
+        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
+        search, attention = PrefixSearch(self.model, budget), options.attention and self._aligns
+        return continuations(self, requests, search.search(list(map(joined, requests)), options, attention), options)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         """Returns attention by decoding with the targets as forced prefixes."""

@@ -1,8 +1,9 @@
 """The interface of an engine, which translates token ids. A pipeline uses a model only through it.
 
-    search      sources → hypotheses, by any strategy of `options.py`
-    attention   the attention weights of given translations
-    log_probs   the log-probabilities of the tokens of given translations
+    search              sources → hypotheses, by any strategy of `options.py`
+    search_in_context   the same for sentences that follow a translated one
+    attention           the attention weights of given translations
+    log_probs           the log-probabilities of the tokens of given translations
 
 `native_engine.py` implements it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
 a request does not depend on the other requests. A request may have a `StopSignal`: its search is abandoned between two
@@ -45,6 +46,14 @@ class StopSignal:
         return self.abandoned
 
 
+class Context(NamedTuple):
+    """The sentence before the one to translate."""
+
+    source: Ids
+    target: Ids  # its translation
+    tags: int = 0  # source ids that stand before the context: those of the tag
+
+
 class SearchRequest(NamedTuple):
     """One sentence to translate."""
 
@@ -52,6 +61,7 @@ class SearchRequest(NamedTuple):
     constraint: Constraint | None = None
     prefix: Ids = ()  # forced first tokens of the translation
     stops: tuple[StopSignal, ...] = ()  # the request is abandoned when all of them say so; never without any
+    context: Context | None = None  # only of requests for `search_in_context`
 
     @property
     def is_stopped(self) -> bool:
@@ -70,6 +80,10 @@ class Engine(Protocol):
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
         """Returns the n-best list of each request, in the order of the requests; empty for a stopped request."""
+        ...
+
+    def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
+        """Returns the n-best list of each request, given its context (`context_search.py`); empty if none is found."""
         ...
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from regard.models.base import Model
 from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
+from regard.search.context_search import continuations, joined
 from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights, token_batches
 from regard.search.forced_decoding import forced_attention, forced_log_probs
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
@@ -31,6 +32,10 @@ class NativeEngine:
     ) -> list[list[Hypothesis]]:
         model, capacity = for_search(self.model, self.precision), Capacity(self.batch_tokens, self.batch_sentences)
         return search(model, requests, options, progress, capacity, self.view.heads)
+
+    def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
+        found = self.search([joined(request) for request in requests], replace(options, nbest=options.beam))
+        return continuations(self, requests, found, options)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         if not self.view:

@@ -27,6 +27,8 @@ from regard.serve.translation_service import (
 from regard.translation.options import TranslateOptions
 from regard.translation.translation import Translation
 
+BEFORE = -1  # in place of the number of a segment: the sentence before the input
+
 
 class TranslatedText(NamedTuple):
     text: str
@@ -81,6 +83,7 @@ class SegmentRequest:
     target: str
     source: str | None = None
     options: TranslateOptions | None = None
+    before: str = ""  # a sentence before each input, which is not part of the result
 
     @property
     def characters(self) -> int:
@@ -101,12 +104,16 @@ async def translate_segments(
     sources = await run_in_thread_if_long(request.characters, input_languages, service, request)
     groups: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for number, segments in enumerate(request.segments):
+        if request.before and segments:
+            groups.setdefault((sources[number], segments[0].wrapped), []).append((number, BEFORE))
         for place, segment in enumerate(segments):
             groups.setdefault((sources[number], segment.wrapped), []).append((number, place))
     found: dict[tuple[int, int], Translation] = {}
 
     async def translate(source: str, wrapped: bool, places: list[tuple[int, int]]) -> None:
-        texts = [request.segments[number][place].text for number, place in places]
+        texts = [
+            request.before if place == BEFORE else request.segments[number][place].text for number, place in places
+        ]
         options = group_options(service, request, source, wrapped)
         options = replace(options, documents=tuple(number for number, _ in places))
         group = TranslationRequest(texts, request.target, source, options=options)

@@ -8,7 +8,7 @@ for a unit does not depend on the others, and parts of equal `key` may share a p
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Yields jobs of single models one after another, receives their translations, and returns the final translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
+Revise = Callable[[list[Translation]], Steps]  # the translations of all texts → the same, with some sentences revised
 
 
 class DividedWork(Protocol):
@@ -51,9 +52,12 @@ class TranslationJob:
         parts: Sequence[JobPart],
         nbest: int = 1,
         progress: Progress | None = None,
+        revise: Revise | None = None,
     ) -> None:
-        """`translator` owns the job; `lines` are the texts without their leading tags."""
+        """`translator` owns the job; `lines` are the texts without their leading tags; `revise` translates some of
+        their sentences again."""
         self.translator, self.parts, self._nbest, self._progress = translator, parts, nbest, progress
+        self._revise = revise
         self._texts = [TextAssembly(line) for line in lines]
 
     def run(self) -> list[Translation]:
@@ -77,7 +81,11 @@ class TranslationJob:
         return [text.finished(self._nbest) for text in self._texts]
 
     def steps(self) -> Steps:
-        return (yield self)
+        found = yield self
+        alone = len(found) == 1 and len(found[0].sentences) == 1  # nothing to agree with or to refer to
+        if self._revise is None or alone:
+            return found
+        return (yield from self._revise(found))
 
 
 def next_step(steps: Steps, translations: list[Translation] | None = None) -> TranslationJob | list[Translation]:

@@ -186,9 +186,11 @@ class LoadedModel:
 
         return known(self.lexicon).in_ids(self.tokenizer)
 
-    def pipeline(self, search: SearchOptions, text: TranslateOptions, tag: str | None = None) -> Pipeline:
+    def pipeline(
+        self, search: SearchOptions, text: TranslateOptions, tag: str | None = None, kind: type[Pipeline] = Pipeline
+    ) -> Pipeline:
         """Returns the pipeline that translates the units of `unit_maker(text, tag)`."""
-        return Pipeline(
+        return kind(
             self.bundle,
             self.engine(),
             search,

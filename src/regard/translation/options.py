@@ -56,6 +56,11 @@ class TranslateOptions(SearchSettings):
         "How the reader is addressed: formal (vous, Sie, usted) or informal (tu, du, tú), for models with tags for it.",
         otherwise="the model's choice, the same for all sentences of a text",
     )
+    in_context: bool | None = key(
+        None,
+        "Translate a sentence with a pronoun again, given the sentence before and its translation.",
+        otherwise="the model's",
+    )
     split: Split = key(
         "sentences",
         "What is translated at a time: the sentences of each line; the same, where line breaks within a paragraph are "
@@ -77,7 +82,7 @@ class TranslateOptions(SearchSettings):
     batch_tokens: int = key(BATCH_TOKENS, "Most source tokens of a batch.", 1, 10_000_000)
     precision: Precision = key("auto", "Number format of searching on a GPU; auto is bfloat16 where it is native.")
     progress: Callable[[int], None] | None = None  # called with the number of newly finished sentences
-    documents: Sequence[int] = ()  # the document of each text: its texts share a register; default: one for each text
+    documents: Sequence[int] = ()  # the document of each text: its texts are one text; default: one for each text
 
     def __post_init__(self) -> None:
         if self.mbr is not None and self.sampling is None:
@@ -104,7 +109,14 @@ class TranslateOptions(SearchSettings):
             beam=own.beam if self.beam is None else self.beam,
             length_penalty=own.length_penalty if self.length_penalty is None else self.length_penalty,
             mend=own.mend if self.mend is None else self.mend,
+            in_context=own.in_context if self.in_context is None else self.in_context,
         )
+
+    @property
+    def supports_context(self) -> bool:
+        """Whether these options have a meaning for a search from the translation of the sentence before."""
+        plain = self.sampling is None and self.unknown == "keep" and not (self.steer or self.rules)
+        return plain and not self.min_length and self.max_length is None
 
     def search(self) -> SearchOptions:
         """Returns the engine's options; these options must be resolved."""

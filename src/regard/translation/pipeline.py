@@ -23,7 +23,7 @@ from regard.bundle.card import Calibration
 from regard.errors import InputError
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
-from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
+from regard.search.engine import Context, Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
@@ -45,11 +45,12 @@ FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as 
 
 
 class SearchDemand(NamedTuple):
-    """The phrases a search must output, each in one of several forms, those it must not, and its forced start."""
+    """The phrases a search must output, each in one of several forms, those it must not, its start and context."""
 
     phrases: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
     start: ForcedStart = NO_START
+    context: Context | None = None  # only in `context.py`
 
 
 NO_SEARCH_DEMAND = SearchDemand()
@@ -171,7 +172,10 @@ class Pipeline:
         stops: dict[Key, tuple[StopSignal, ...]] = defaultdict(tuple)
         for key, unit in zip(keys, units, strict=True):
             stops[key] += () if unit.stop is None else (unit.stop,)
-        requests = [SearchRequest(key[0], self.constraint(*key, options), key[1].start.ids, stops[key]) for key in read]
+        requests = [
+            SearchRequest(key[0], self.constraint(*key, options), key[1].start.ids, stops[key], key[1].context)
+            for key in read
+        ]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)

@@ -36,9 +36,10 @@ class TextTranslator(TextTranslation, ScoringModel):
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
         # Shared by parts that are translated together; the register is in the ids of their units.
-        shared = replace(options, prefix="", progress=None, formality=None, documents=())
+        shared = replace(options, prefix="", progress=None, formality=None, documents=(), in_context=False)
         parts = []
-        for tag, group in self.tokenizer.by_tag(lines, options.tag).items():
+        groups = self.tokenizer.by_tag(lines, options.tag)
+        for tag, group in groups.items():
             filling = self._fill_unknown(options.unknown, tag, options.batch_tokens)
             pipeline = replace(self.pipeline(search, options, tag), engine=engine, fill_unknown=filling)
             units = self.unit_maker(options, tag).units(group.items())
@@ -47,12 +48,15 @@ class TextTranslator(TextTranslation, ScoringModel):
             parts.append(JobPart((shared, tag), pipeline, units))
             for number, line in group.items():
                 lines[number] = line
-        free = self.tokenizer.has_registers and options.formality is None and not any(prefixes)
-        if free and self.tokenizer.register_tags(options.tag):
-            from regard.translation.consistency import ConsistentJob
+        registers = options.formality is None and self.tokenizer.has_registers
+        registers = registers and bool(self.tokenizer.register_tags(options.tag))
+        context = bool(options.in_context) and list(groups) == [options.tag]
+        revise = None
+        if (registers or context) and not any(prefixes):
+            from regard.translation.revision import SecondPass
 
-            return ConsistentJob(self, lines, parts, options, self.languages(options.tag), self.job)
-        return TranslationJob(self, lines, parts, options.nbest, options.progress)
+            revise = SecondPass(self, self.job, options, registers, context).steps
+        return TranslationJob(self, lines, parts, options.nbest, options.progress, revise)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
         """Adds its prefix to the first unit of each text."""

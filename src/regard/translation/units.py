@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from regard.search.engine import StopSignal
+from regard.search.engine import Context, StopSignal
 from regard.search.prefix import NO_START, ForcedStart
 from regard.text.clauses import clause_spans
 from regard.text.layout import is_list_item
@@ -35,10 +35,11 @@ class Unit:
     ids: tuple[int, ...]  # including the tag, without EOS; empty if nothing is read
     start: ForcedStart = NO_START  # forced beginning of its translation
     stop: StopSignal | None = None  # of its search
+    context: Context | None = None  # the sentence before, if it is translated given that one
 
     def without_source(self) -> Unit:
-        """Returns the unit as needed for assembly, without ids, stop signal and character origins."""
-        return replace(self, ids=(), stop=None, prepared=replace(self.prepared, origins=()))
+        """Returns the unit as needed for assembly, without ids, context, stop signal and character origins."""
+        return replace(self, ids=(), stop=None, context=None, prepared=replace(self.prepared, origins=()))
 
 
 class _Waiting(NamedTuple):

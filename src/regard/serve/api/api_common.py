@@ -63,6 +63,7 @@ OPTIONS: dict[str, Field] = {
     "guard": option_field("guard"),
     "localize": option_field("localize"),
     "formality": option_field("formality"),
+    "in_context": option_field("in_context"),
     "glossary": Field("glossary", "text", "required translations: lines of SOURCE, a tab, TARGET", "", most=100_000),
     "prefix": option_field("prefix", most=10_000),
     "length_penalty": option_field("length_penalty", most=5),

@@ -18,6 +18,7 @@ from regard.serve.state.glossaries import MOST_ENTRIES, StoredGlossary
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.language import Register, language_name
+from regard.text.sentences import sentence_spans
 from regard.translation.options import Split, TranslateOptions
 
 QUOTA = 456  # DeepL's own status: the quota of the period is used up
@@ -157,6 +158,7 @@ TYPE = Field("type", "choice", "source or target", "source", choices=("source", 
 
 
 MAX_TEXTS = 50
+MAX_CONTEXT = 1000  # last characters of `context` that are read
 # `split_sentences` → the option `split`.
 SPLITS: dict[str, Split] = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
 
@@ -181,7 +183,8 @@ TRANSLATE = (
     FORMALITY,
     GLOSSARY_ID,
     GLOSSARY_IDS,
-    Field("context", "text", "changes nothing: sentences are translated one by one", None, nullable=True),
+    Field("context", "text", "text before, not translated; its last sentence is the context of the first", None,
+          nullable=True),
     Field("model_type", "text", "changes nothing: there is one kind of model", None, nullable=True, most=60),
     Field("show_billed_characters", "flag", "changes nothing: they are always shown", True, nullable=True),
 )  # fmt: skip
@@ -199,9 +202,16 @@ async def translate(call: Call) -> dict[str, Any]:
     characters = sum(map(len, texts))
     read = await run_in_thread_if_long(characters, read_texts, call, texts)
     options = TranslateOptions(glossary=glossary, split=split_of(call), formality=formality)
-    request = SegmentRequest([one.segments for one in read], target, source, options)
+    request = SegmentRequest([one.segments for one in read], target, source, options, sentence_before(call, source))
     found = await translate_segments(call.services.translation, request)
     return {"translations": await run_in_thread_if_long(characters, responses, call, read, found)}
+
+
+def sentence_before(call: Call, source: str | None) -> str:
+    """The last sentence of the parameter `context`; empty without one."""
+    context = (call["context"] or "")[-MAX_CONTEXT:]
+    spans = sentence_spans(context, source or "en")
+    return context[slice(*spans[-1])] if spans else ""
 
 
 def split_of(call: Call) -> Split:
