@@ -31,7 +31,8 @@ further than its minutes, start another from it:
     chain.py … --stage pack views calibrate table                               needs no GPU
 
 With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
-from its weights, so that all minutes of training go into one model. It still learns from its own back-translations.
+from its weights, so that all minutes of training go into one model. It still learns from its own back-translations: of
+text without translations, with people's sentences as targets.
 
 The last line finishes a model that is there already: OUT/student is a run, or a run packed with --weights float16, and
 may come from another machine. All that pack needs besides is OUT/texts, which --stage texts makes from DATA. Views and
@@ -62,7 +63,7 @@ import time
 import tomllib
 import traceback
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,8 @@ from chain_plan import (
     training_minutes,
 )
 from chain_texts import cut
-from mixture import expand
+from mixture import expand, only_backward
+from translate_lines import SAMPLE
 
 from regard.errors import RegardError, RunError
 from regard.models.table import make_model
@@ -94,6 +96,7 @@ from regard.recipe.read import recipe_from_tables
 from regard.recipe.recipe import Recipe
 
 HERE = Path(__file__).parent
+WITH_REFERENCES = ("tatoeba", "general", "europarl")  # texts to translate that are parts of the pairs
 TINY_LINES = 1500
 TINY_FIXED = {"texts": 5.0, "pack": 12.0, "views": 15.0, "calibrate": 40.0, "table": 20.0}  # seconds
 TINY = {  # laid over the recipes
@@ -144,7 +147,8 @@ class Chain:
         text = self.recipes[name].read_text(encoding="utf-8")
         tables = tomllib.loads(text.replace('"DATA/', f'"{self.data}/').replace('"OUT/', f'"{self.out}/'))
         tables["data"] |= {"cache": str(self.out / "cache")}
-        tables["data"]["corpus"] = expand(tables["data"]["corpus"])
+        corpora = tables["data"]["corpus"]
+        tables["data"]["corpus"] = expand(only_backward(corpora) if self.self_taught else corpora)
         for section, keys in TINY.items() if self.tiny else ():
             tables[section] = {**tables[section], **keys}
         return tables
@@ -163,9 +167,12 @@ class Chain:
         return SELF_TAUGHT if self.self_taught else SHARES
 
     def texts_to_translate(self) -> list[TextToTranslate]:
-        """With --self-taught there is no larger teacher whose Europarl would be worth learning from."""
+        """With --self-taught there is no larger teacher: only texts without translations by people are translated, by
+        samples, since they serve as sources."""
         found = texts_to_translate(self.recipes["texts"], self.data, self.out)
-        return [text for text in found if text.name != "europarl" or not self.self_taught]
+        if not self.self_taught:
+            return found
+        return [replace(text, beam=SAMPLE) for text in found if text.name not in WITH_REFERENCES]
 
     def teacher_folders(self) -> list[Path]:
         return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]

@@ -21,7 +21,7 @@ STAGES = (
     "texts", "encode", "teacher", "translate", "encode-translated", "student", "pack", "views", "calibrate", "table",
 )  # fmt: skip
 SHARES = {"teacher": 0.50, "translate": 0.13, "student": 0.37}  # of what the other stages leave
-SELF_TAUGHT = {"teacher": 0.54, "translate": 0.08, "student": 0.38}
+SELF_TAUGHT = {"teacher": 0.45, "translate": 0.13, "student": 0.42}
 START_UP = {"cuda": 45.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
 FIXED = {"texts": 12.0, "pack": 60.0, "views": 150.0, "calibrate": 240.0, "table": 150.0}  # seconds
 VOCABULARY = 20.0  # seconds to learn one, on the cores of a GPU machine

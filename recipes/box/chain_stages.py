@@ -199,7 +199,7 @@ def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start
         flags = ["--minutes", f"{minutes:.3f}", "--seed", str(seed), "--device", chain.device]
         if start:
             flags += ["--start-from", str(start)]
-        if start and start == chain.start_from:  # weights that have been at a rate of zero need no high one again
+        if start and chain.start_from:  # weights that have been at a rate of zero need no high one again
             flags += ["--learning-rate", f"{recipe.train.learning_rate * 2 / 3:g}"]
         if name == "teacher" and chain.self_taught:  # the rate comes down in the second half, the student's
             flags += ["--schedule", "constant", "--average", "ema", "--ema-decay", "0.999"]

@@ -32,6 +32,24 @@ def expand(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [corpus for corpus in corpora if Path(corpus["src"]).is_file() and Path(corpus["tgt"]).is_file()]
 
 
+def only_backward(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the entries, of a model's own translations only those that write people's sentences (back-translation).
+
+    >>> only_backward([{"both": "OUT/translated/wiki.{other}-en"}, {"both": "DATA/ui-{pair}/train"}])
+    [{'from_english': 'OUT/translated/wiki.{other}-en'}, {'both': 'DATA/ui-{pair}/train'}]
+    """
+    found = []
+    for entry in entries:
+        form = next((key for key in DIRECTIONS if key in entry), None)
+        stem = entry[form] if form else ""
+        if "/translated/" not in stem:
+            found.append(dict(entry))
+        elif form == "both":
+            rest = {key: value for key, value in entry.items() if key != form}
+            found.append({"from_english" if stem.endswith("{other}-en") else "into_english": stem, **rest})
+    return found
+
+
 def _expand(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     form = next((key for key in DIRECTIONS if key in entry), None)
     if form is None:

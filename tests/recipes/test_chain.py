@@ -124,10 +124,10 @@ def test_texts_are_translated_in_the_order_of_the_table_where_their_files_exist(
         (tmp_path / name).write_text("x\n", encoding="utf-8")
     found = plan.texts_to_translate(BOX / "general-texts.toml", tmp_path, tmp_path)
     assert [(one.name, one.direction, str(one.path.relative_to(tmp_path)), one.beam) for one in found] == [
+        ("wiki", "es-en", "mono/wiki.es.txt", 0),
         ("voice", "en-fr", "mono/en.txt", 5),
         ("voice", "en-de", "mono/en.txt", 5),
         ("voice", "en-es", "mono/en.txt", 5),
-        ("wiki", "es-en", "mono/wiki.es.txt", 0),
         ("tatoeba", "de-en", "tatoeba-en-de/train.de", 5),
         ("europarl", "es-en", "en-es/train.es", 1),
     ]
@@ -209,9 +209,23 @@ def test_corpora_that_are_not_there_are_left_out(small: Callable[..., Any], caps
         ("europarl", "en-de"),
         ("europarl", "de-en"),
     ]
-    assert [one.name for one in small(self_taught=True).texts_to_translate()] == ["voice"]
+    assert [(one.name, one.beam) for one in small(self_taught=True).texts_to_translate()] == [("voice", 0)]
     small(wanted=["translate", "pack"]).print_plan()
     assert "translate 1,440 s, pack 60 s" in capsys.readouterr().out
+
+
+def test_a_model_of_its_own_learns_only_to_write_what_people_wrote(small: Callable[..., Any]) -> None:
+    folder = small().out / "translated"
+    folder.mkdir()
+    for name in ("voice.de-en.de", "voice.de-en.en", "general.de-en.de", "general.de-en.en"):
+        (folder / name).write_text("ein Satz\n", encoding="utf-8")
+
+    def directions(**keys: Any) -> list[str]:
+        corpora = small(**keys).recipe("student").data.corpus
+        return [f"{Path(c.src).name} {c.tag}" for c in corpora if Path(c.src).parent == folder]
+
+    assert directions() == ["voice.de-en.en <de>", "voice.de-en.de <en>", "general.de-en.de <en>"]
+    assert directions(self_taught=True) == ["voice.de-en.en <de>"]
 
 
 def test_a_stage_is_done_when_it_was_and_its_result_is_there(small: Callable[..., Any]) -> None:
