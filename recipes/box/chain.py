@@ -28,6 +28,7 @@ further than its minutes, start another from it:
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
     chain.py … --minutes 24 --stage texts encode teacher --seeds 2 --start-from OUT/teacher-1    goes on as teacher-2
     chain.py … --minutes 24 --stage translate encode-translated student --teachers OUT/teacher-2
+    chain.py … --minutes 24 --stage texts encode teacher --start-from OUT/grown                 of grow.py
     chain.py … --stage pack views calibrate table                               needs no GPU
 
 With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
