@@ -104,7 +104,7 @@ def python(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_exactly_these_names_are_public() -> None:
-    classes = ["Mbr", "RegardError", "Sampling", "TranslateOptions", "Translation", "Translator"]
+    classes = ["Glossary", "Mbr", "RegardError", "Sampling", "TranslateOptions", "Translation", "Translator"]
     assert regard.__all__ == [*classes, "__version__", "bleu", "chrf", "load", "resume", "ter", "train", "translate"]
     assert set(regard.__all__) <= set(dir(regard))
     for name in regard.__all__:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,32 @@ def test_an_explanation_is_of_the_translation(translator: Translator) -> None:
     for arguments in ((None,), (["a"],), ("a", 3)):
         with pytest.raises(InputError, match="explain takes one sentence"):
             translator.explain(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.pdf", b"%PDF-1.7", "a.pdf cannot be read: it is a PDF file; open it in Word or LibreOffice"),
+        ("a.txt", b"%PDF-1.7", "a.txt is a PDF file, not plain text"),
+        ("a.foo", b"The cat sleeps.", r"its suffix is none of \.txt \.md .* set format to \"text\""),
+        ("a.html", b"<p>The cat sleeps.</p>", "format must be one of lines, text, csv, tsv, jsonl, parquet"),
+    ],
+)
+def test_files_that_are_not_read(translator: Translator, tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=said):
+        translator.translate_file(tmp_path / name, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_table_and_lines_of_another_suffix(translator: Translator, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('id,text\n7,"The cat sleeps."\n')
+    (tmp_path / "a.foo").write_text("The cat sleeps.\n")
+    tally = translator.translate_file(tmp_path / "a.csv", tmp_path / "out.csv", glossary={"dog": "chien"})
+    assert (tally.texts, tally.sentences) == (2, 1)
+    assert (tmp_path / "out.csv").read_text() == 'id,text\n7,"Le chat dort."\n'
+    translator.translate_file(tmp_path / "a.foo", tmp_path / "out.foo", format="text")
+    assert (tmp_path / "out.foo").read_text() == "Le chat dort.\n"
 
 
 def test_models_that_cannot_be_loaded() -> None:

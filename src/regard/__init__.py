@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from regard.metrics.ter import TerScore
     from regard.recipe.recipe import Recipe
     from regard.search.options import Mbr, Sampling
+    from regard.text.glossary import Glossary
     from regard.training.run import Outcome
     from regard.translation.options import TranslateOptions
     from regard.translation.translation import Translation
     from regard.translator import Translator, TranslatorChain
 
 __all__ = [
+    "Glossary",
     "Mbr",
     "RegardError",
     "Sampling",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _CLASSES = {
+    "Glossary": "regard.text.glossary",
     "Mbr": "regard.search.options",
     "Sampling": "regard.search.options",
     "TranslateOptions": "regard.translation.options",

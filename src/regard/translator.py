@@ -40,7 +40,7 @@ class FileTranslation:
     ) -> TranslationCounts:
         """Translates a file into another, in chunks, whatever its size; options are those of `translate`.
 
-        format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines
+        format      "lines", "text", "csv", "tsv", "jsonl" or "parquet"; default: by the suffix
         columns     columns of a table, or keys of records, to translate
         report      a .jsonl with every sentence, its confidence and the reasons to doubt it
         workers     processes that translate in parallel; each loads the model. A script that uses them needs
@@ -53,12 +53,12 @@ class FileTranslation:
         """
         from regard.bulk.rows import OutputForm
         from regard.bulk.translate_file import FileJob, RunOptions, translate_file
-        from regard.formats.table import format_of
+        from regard.formats.table import format_of_file
 
         assert isinstance(self, Translator | TranslatorChain)
         source = Path(input)
         form = OutputForm(options.get("nbest", 1))
-        kind = format or format_of(source) or "lines"
+        kind = format or format_of_file(source)
         job = FileJob(source, kind, tuple(columns), dict(options), form, None if report is None else Path(report))
         if workers > 1 and not (self.folders and self.rule_system is None):
             raise InputError("workers load the model from its folder, without rules; this one needs workers=1")

@@ -331,6 +331,16 @@ def test_tables(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "r.jsonl").read_text().splitlines()[-2])["place"] == "line 12, column 2"
 
 
+def test_rows_of_several_lines(tmp_path: Path) -> None:
+    """Chunks hold three rows here, and a row has two lines."""
+    source, out = tmp_path / "a.csv", tmp_path / "out.gz"
+    source.write_bytes(b"\xef\xbb\xbfid;Some text\r\n" + b'1;"a row;\r\nodd ""two"""\r\n2;7\r\n' * 5)
+    tally = translate(source, out, format="csv")
+    assert gzip.decompress(out.read_bytes()) == source.read_bytes().upper().replace(b"ID", b"id")
+    assert (tally.texts, tally.kept) == (11, 1)
+    assert tally.named == [f"row {number}, column 2" for number in range(2, 12, 2)]
+
+
 def test_records(tmp_path: Path) -> None:
     source, out = tmp_path / "a.jsonl", tmp_path / "out"
     rows = [f'{{"id": {i}, "text":"caf\\u00e9 {i}", "other": "x"}}' for i in range(8)]
@@ -347,6 +357,8 @@ def test_records(tmp_path: Path) -> None:
         ("a.en.gz", gzip.compress(b"a\n" * 999, mtime=0)[:-5], {}, "is damaged or not gz"),
         ("a.txt", b"a\n" * 9 + b"\xff\n", {"format": "text"}, "line 10 is not UTF-8"),
         ("a.tsv", b"a\tb\n", {"format": "tsv", "columns": ("3",)}, "'3' is none of them"),
+        ("a.csv", b"a,b\n" * 9 + b'1,"2\n', {"format": "csv"}, "row 10 has a cell that begins with a quotation mark"),
+        ("a.csv", b"a,b\n" * 9 + b"1,\xff\n", {"format": "csv"}, "line 10 is not UTF-8"),
         ("a.jsonl", b'{"a": "b"}\n' * 9, {"format": "jsonl", "columns": ("c",)}, "there are: a"),
         ("a.jsonl", b'{"a": "b"}\n' * 9 + b"{", {"format": "jsonl", "columns": ("a",)}, "in line 10, column 2"),
         ("a.parquet", b"no", {"format": "parquet", "columns": ("a",)}, "is no Parquet file"),

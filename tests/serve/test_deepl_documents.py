@@ -47,6 +47,16 @@ def test_only_who_has_the_key_learns_of_a_document(client: TestClient) -> None:
 REFUSED = [
     ("cat.exe", TEXT, {}, "file format not supported"),
     ("cat.txt.gz", TEXT, {}, "file format not supported"),
+    ("cat.parquet", TEXT, {}, "file format not supported"),
+    (
+        "cat.pdf",
+        b"%PDF-1.7",
+        {},
+        "file format not supported; cat.pdf cannot be read: it is a PDF file; open it in Word",
+    ),
+    ("cat.txt", b"%PDF-1.7", {}, "the document is a PDF file, not plain text"),
+    ("cat.txt", b"<?xml version='1.0'?>", {}, "rename it to .xml"),
+    ("cat.csv", b'a,"b', {}, "row 1 has a cell that begins with a quotation mark"),
     ("cat.docx", TEXT, {}, "not a DOCX file"),
     ("cat.txt", b"\xff\xfe\xfd", {}, ""),
     ("cat.txt", TEXT, {"output_format": "pdf"}, "output_format"),
@@ -89,6 +99,19 @@ def test_markup_of_a_file_survives(client: TestClient) -> None:
     page = b"<title>Thank you!</title><p>The cat is <b>black</b>.</p>"
     address = translate_file(client, "page.html", page).json()["translatedFileUrl"]
     assert client.get(address).text == "<title>Merci !</title><p>Le chat est <b>noir</b>.</p>"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("cat.en", "The cat is black.\n", "Le chat est noir.\n"),
+        ("cat.csv", 'id;text\r\n7;"The cat is black."\r\n', 'id;text\r\n7;"Le chat est noir."\r\n'),
+        ("cat.tsv", "7\tThe cat is black.\n", "7\tLe chat est noir.\n"),
+    ],
+)
+def test_lines_and_tables(client: TestClient, name: str, data: str, said: str) -> None:
+    address = translate_file(client, name, data.encode()).json()["translatedFileUrl"]
+    assert client.get(address).content.decode() == said
 
 
 def test_files_that_libretranslate_refuses(client: TestClient) -> None:

@@ -29,6 +29,18 @@ def test_the_longest_term_and_whole_words() -> None:
     assert list(found(terms, "New  York")) == ["New  York"]
 
 
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({"cat": 7}, "glossary must have a str for each term and translation, but has 'cat': 7"),
+        ({"cat": " "}, 'the term "cat" has no word on one side'),
+    ],
+)
+def test_terms_that_are_none(terms: dict[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Glossary.of(terms)
+
+
 def test_the_case_of_the_source_is_taken_over() -> None:
     terms = Glossary.of({"cat": "chat", "Paris": "Lutèce", "IT": "informatique"})
     assert found(terms, "my cat") == {"cat": ("chat",)}

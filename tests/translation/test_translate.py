@@ -185,6 +185,21 @@ def test_options_of_the_wrong_type_are_refused(translator: Translator, options: 
         translator.translate("The cat sleeps.", **options)
 
 
+def test_a_glossary_may_be_a_dict(translator: Translator) -> None:
+    terms = {"cat": "chien"}
+    found = translator.translate("The cat sleeps.", glossary=terms)
+    assert found.text == translator.translate("The cat sleeps.", glossary=regard.Glossary.of(terms)).text
+    assert "chien" in found.text
+    assert translator.translate("The cat sleeps.", glossary={}).text == "Le chat dort."
+
+
+@pytest.mark.parametrize("glossary", ["terms.tsv", Path("terms.tsv"), [("cat", "chat")], 7])
+def test_other_glossaries_are_refused(translator: Translator, glossary: Any) -> None:
+    with pytest.raises(InputError, match=r"glossary must be a regard.Glossary, or a dict .*, but is a value") as caught:
+        translator.translate("The cat sleeps.", glossary=glossary)
+    assert ("read_glossary" in str(caught.value)) == isinstance(glossary, str | Path)
+
+
 @pytest.mark.parametrize("mend", [False, True])
 @pytest.mark.parametrize("text", ["The cat\nsleeps.", "The cat sleeps.\r\n😀\n", "\n😀 The cat sleeps.", "\n"])
 def test_line_breaks_stay_where_they_are(translator: Translator, text: str, mend: bool) -> None:

@@ -34,6 +34,7 @@ from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.files import sync_folder
+from regard.formats.delimited import joined_rows, table_style
 from regard.formats.document import FormatOptions
 from regard.formats.translate_document import STREAMED, chunk_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
@@ -117,7 +118,13 @@ class FileJob:
                 yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
                 first += len(rows)
         else:
-            yield from line_chunks(read_raw_lines(self.input), self.wrapped and self.format in ("lines", "text"))
+            yield from line_chunks(self.rows(), self.wrapped and self.format in ("lines", "text"))
+
+    def rows(self) -> Iterator[bytes]:
+        """Yields the lines of the file; of a CSV table its rows, which may have several lines."""
+        if self.format != "csv":
+            return read_raw_lines(self.input)
+        return joined_rows(read_raw_lines(self.input), table_style(self.format, read_raw_lines(self.input)))
 
     def task(self, suffix: str) -> FileTask:
         options = FormatOptions(self.wrapped, self.columns)
@@ -142,7 +149,8 @@ class FileJob:
             from regard.formats.parquet import survey
 
             return survey(self.input, self.columns)
-        return sum(1 for _ in decode_lines(read_raw_lines(self.input), str(self.input)))
+        lines = sum(1 for _ in decode_lines(read_raw_lines(self.input), str(self.input)))
+        return sum(1 for _ in self.rows()) if self.format == "csv" else lines
 
 
 @dataclass(frozen=True)

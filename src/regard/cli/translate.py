@@ -54,8 +54,10 @@ FLAGS = FlagTable(f"""
 --out --output FILE        Where to write (.gz .xz .bz2 .zst too); it appears when all is done.
                            [default: -, standard output]
 --format NAME              What --input is: lines, or a document that keeps its shape: text, markdown, html, xml, docx,
-                           odt, srt, vtt, po, json, yaml, tsv, jsonl, parquet.  [default: by its suffix, else lines]
---column NAME              For tsv, jsonl and parquet: the columns to translate, by name or number from 1.
+                           odt, srt, vtt, po, json, yaml, csv, tsv, jsonl, parquet.  [default: by its suffix; without
+                           one, or with that of a language (news.en), lines]
+--column NAME              For csv, tsv, jsonl and parquet: the columns to translate, by name or number from 1.
+                           [default: for csv and tsv, every cell that is prose]
 --glossary FILE            Terms and their translations, separated by a tab, one per line.
 --keep FILE                Words that are copied unchanged, one per line.
 --strict                   Exit with code 3 if any sentence is doubtful.
@@ -221,15 +223,13 @@ def document_format(format: str | None, input: Path | None, given: Mapping[str, 
         if format not in (None, "lines"):
             raise InputError(f"--format {format} is of a file; name it with --input")
         return None
-    if format == "lines":
-        return None
-    from regard.formats.table import checked_format, format_of
+    from regard.formats.table import LINES, checked_format, format_of_file
 
-    if format is not None:
+    if format not in (None, LINES):
         checked_format(format)
-    name = format or format_of(input)
+    name = format or format_of_file(input)
     of_lines = next((flag for flag in LINE_FLAGS if flag in given), None)
-    if name is None or (name == "text" and of_lines):
+    if name == LINES or (name == "text" and of_lines):
         return None
     if of_lines:
         raise InputError(f"{of_lines} is for lines of text, not for a document; leave it out, or add --format lines")

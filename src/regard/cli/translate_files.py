@@ -85,7 +85,7 @@ def translate_in_chunks(
         from regard.formats.text import kept_warning
 
         counts = doubts.counts
-        remarks = [*kept_warning(counts.kept, "cell" if job.format == "tsv" else "value"), *counts.shown]
+        remarks = [*kept_warning(counts.kept, "cell" if job.format in ("csv", "tsv") else "value"), *counts.shown]
         warn_of_remarks(remarks, counts.remarks - len(counts.shown))
         if job.options["rules"] and not counts.parsed:
             warn(NOT_PARSED)

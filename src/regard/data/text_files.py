@@ -20,7 +20,12 @@ BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
 MAGIC = {  # first bytes of a file → its kind, what to do about it
     b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
     b"\xfd7zXZ\0": ("xz", 'rename it to end in ".xz"'),
-    b"PK\x03\x04": ("a zip archive", "unzip it"),
+    b"PK\x03\x04": ("a zip archive", "unzip it, or give an office document its own suffix, such as .docx"),
+    b"%PDF-": ("a PDF file", "save it as DOCX, or extract its text with pdftotext"),
+    b"\xd0\xcf\x11\xe0": ("an old office document", "save it as DOCX, or a spreadsheet as CSV"),
+    b"\x89PNG": ("a picture", "extract its text first"),
+    b"\xff\xd8\xff": ("a picture", "extract its text first"),
+    b"GIF8": ("a picture", "extract its text first"),
     b"BZh": ("bzip2", 'rename it to end in ".bz2"'),
     b"\x28\xb5\x2f\xfd": ("zstd", 'rename it to end in ".zst"'),
     b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
@@ -79,15 +84,21 @@ def open_text(path: Path, raw: bool = False) -> IO[bytes]:
         head = b"" if raw else file.peek(4096)[:4096]
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
-    kind, remedy = next((MAGIC[m] for m in MAGIC if head.startswith(m)), ("", ""))
-    if kind or _binary(head):
+    if not_text := foreign_kind(head) or (BINARY if head.count(0) * 10 > len(head) else ""):
         file.close()
-        raise InputError(f"{path} is {kind}, not plain text; {remedy}" if kind else f"{path} {BINARY}")
+        raise InputError(f"{path} {not_text}")
     return file
 
 
-def _binary(some: bytes) -> bool:
-    return some.count(0) * 10 > len(some)
+def foreign_kind(head: bytes) -> str:
+    """What a file is, if its first bytes are not those of a text in UTF-8, and what to do about it; else empty.
+
+    >>> foreign_kind(b"%PDF-1.7")
+    'is a PDF file, not plain text; save it as DOCX, or extract its text with pdftotext'
+    """
+    return next(
+        (f"is {kind}, not plain text; {remedy}" for m, (kind, remedy) in MAGIC.items() if head.startswith(m)), ""
+    )
 
 
 def _suggestion(path: Path) -> str:

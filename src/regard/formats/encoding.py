@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.data.text_files import BINARY, foreign_kind
 from regard.errors import InputError
 
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -39,6 +40,8 @@ def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encode
     'café'
     """
     mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", named or "utf-8"))
+    if not mark and first_line == 1 and (kind := foreign_kind(data[:16])):
+        raise InputError(f"the document {kind}")
     try:
         codec = codecs.lookup(encoding)
         if not codec._is_text_encoding:
@@ -51,6 +54,8 @@ def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encode
             f"the document names the encoding {encoding!r}, which is unknown; convert it to UTF-8"
         ) from None
     except UnicodeDecodeError as problem:
+        if b"\0" in data and not mark:
+            raise InputError(f"the document {BINARY}") from None
         line = data.count(b"\n", 0, len(mark) + problem.start) + first_line
         raise InputError(f"line {line} of the document is not {encoding.upper()}; convert it to UTF-8 first") from None
     except UnicodeEncodeError:

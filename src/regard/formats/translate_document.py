@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from regard.formats import json, tsv
+from regard.formats import delimited, json
 from regard.formats.document import DEFAULTS, Document, FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import decode
 from regard.formats.inline import place_marks
@@ -92,7 +92,7 @@ def warnings_of(segments: Sequence[Segment], placed: Sequence[PlacedSegment]) ->
 
 # ── chunks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-STREAMED = ("text", "tsv", "jsonl", "parquet")  # formats that are read in chunks
+STREAMED = ("text", "csv", "tsv", "jsonl", "parquet")  # formats that are read in chunks
 Chunk = tuple[Document, int]  # the parsed chunk, and how many of the chosen texts have no letter and stay unchanged
 # Takes the bytes or rows of a chunk and the number of its first line. It can be sent to another process.
 ChunkReader = Callable[[Any, int], Chunk]
@@ -104,9 +104,11 @@ def chunk_reader(format: str, lines: Callable[[], Iterator[bytes]], options: For
         return partial(_read_text, options.wrapped)
     if format == "parquet":
         return partial(_read_rows, options.columns)
-    if format == "tsv":
-        columns = tsv.chosen_columns(options.columns, decode(next(lines())).text.removesuffix("\n"))
-        return partial(_read_spans, partial(tsv.read_rows, columns=columns))
+    if format in delimited.TABLES:
+        style = delimited.table_style(format, lines())
+        header = decode(next(delimited.joined_rows(lines(), style))).text
+        columns = delimited.chosen_columns(options.columns, header, style)
+        return partial(_read_spans, partial(delimited.read_rows, style=style, columns=columns))
     json.check_keys((line.decode("utf-8-sig", "replace") for line in lines()), options.columns)
     ascii_only = json.is_escaped(lines())
     return partial(_read_spans, partial(json.read_records, columns=options.columns, ascii_only=ascii_only))

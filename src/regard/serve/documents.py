@@ -14,15 +14,17 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 import anyio
 import anyio.to_thread
 
+from regard.data.compressed import COMPRESSED
 from regard.errors import RegardError
 from regard.formats.document import Document, FormatOptions
-from regard.formats.table import FORMATS, reader_of
+from regard.formats.table import FORMATS, LINES, MAX_HEAD, Refusal, find_format, reader_of
 from regard.formats.translate_document import write_translated
 from regard.serve.errors import ServeError
 from regard.serve.segments import SegmentRequest, translate_segments
@@ -51,13 +53,15 @@ def suffix_of(name: str) -> str:
     return f".{suffix.lower()}" if dot and "/" not in suffix and "\\" not in suffix else ""
 
 
-def uploaded_format(name: str) -> str:
-    """The format of an uploaded file, by the suffix of its name."""
-    suffix = suffix_of(name)
-    for format, known in UPLOADED.items():
-        if suffix in known.suffixes:
-            return format
-    raise ServeError(400, f"Invalid request: file format not supported; there are {' '.join(SUFFIXES)}", field="file")
+def uploaded_format(name: str, data: bytes) -> str:
+    """The format of an uploaded file by the suffix of its name, as on the command line; lines are a text."""
+    path = Path(plain_name(name, ""))
+    found: str | Refusal = Refusal(f"there are {' '.join(SUFFIXES)}, not compressed")
+    if path.name and path.suffix not in COMPRESSED:
+        found = find_format(path, data[:MAX_HEAD], UPLOADED)
+    if isinstance(found, Refusal):
+        raise ServeError(400, f"Invalid request: file format not supported; {found.reason}", field="file")
+    return "text" if found == LINES else found
 
 
 MAX_NAME = 120

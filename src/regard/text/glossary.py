@@ -15,7 +15,7 @@ time is linear in the text and does not depend on the number of terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -96,13 +96,18 @@ class Glossary:
         return f"Glossary({len(self)} terms)"
 
     @classmethod
-    def of(cls, terms: dict[str, str]) -> Glossary:
-        """
+    def of(cls, terms: Mapping[str, str]) -> Glossary:
+        """Makes a glossary of terms and their translations; "|" separates several forms.
+
         >>> [m.targets for m in Glossary.of({"cat": "chat"}).find("Two cats.", "en", "fr")]
         [('chats', 'chat')]
         """
         made = cls()
         for source, target in terms.items():
+            if not isinstance(source, str) or not isinstance(target, str):
+                raise InputError(
+                    f"glossary must have a str for each term and translation, but has {source!r}: {target!r}"
+                )
             made._add_forms(source, target, f'the term "{source[:40]}"')
         return made
 
@@ -145,7 +150,7 @@ class Glossary:
         targets = tuple(dict.fromkeys(form.strip() for form in target.split("|") if form.strip()))
         sources = [form.strip() for form in source.split("|") if form.strip()]
         if not sources or not targets:
-            raise InputError(f"{where} has no word on one side of the tab")
+            raise InputError(f"{where} has no word on one side")
         for form in (*sources, *targets):
             self._check(form, where)
         for form in sources:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
@@ -74,7 +75,7 @@ class TranslateOptions(SearchSettings):
         otherwise="the model's",
     )
     localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
-    glossary: Glossary | None = None  # terms with fixed translations
+    glossary: Glossary | None = None  # terms with fixed translations; a dict of them becomes a Glossary
     guard: bool = key(True, "Check every sentence, and search doubtful ones again in another way.")
     prefix: str | Sequence[str] = key(
         "", "How the translation of every text begins; it may end inside a word, or with a space."
@@ -88,6 +89,8 @@ class TranslateOptions(SearchSettings):
         if self.mbr is not None and self.sampling is None:
             object.__setattr__(self, "sampling", Sampling())
         check_bounds(self)
+        if self.glossary is not None:
+            object.__setattr__(self, "glossary", checked_glossary(self.glossary))
         for name in ("steer", "rules"):
             weight = getattr(self, name)
             if not isinstance(weight, int | float) or not 0 <= weight < 1:
@@ -161,6 +164,19 @@ def checked_prefixes(prefix: str | Sequence[str], texts: object, count: int) -> 
     if isinstance(texts, str) or len(found) != count:
         raise InputError(f"prefix must be one text, or one for each of the {count} texts, but there are {len(found)}")
     return found
+
+
+def checked_glossary(glossary: object) -> Glossary:
+    """Returns a glossary, or a dict of terms and translations as one. Raises InputError for anything else."""
+    from regard.text.glossary import Glossary
+
+    if isinstance(glossary, Glossary):
+        return glossary
+    if isinstance(glossary, Mapping):
+        return Glossary.of(glossary)
+    hint = "; read_glossary of regard.data.text_files reads a file" if isinstance(glossary, str | PathLike) else ""
+    wanted = 'glossary must be a regard.Glossary, or a dict such as {"credit card": "carte de crédit"}'
+    raise InputError(f"{wanted}, but is {_kind(glossary)}{hint}")
 
 
 def check_documents(documents: Sequence[int], count: int) -> None:

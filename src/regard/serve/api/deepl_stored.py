@@ -108,13 +108,13 @@ async def upload(call: Call) -> dict[str, str]:
     """Store a document. It is parsed here, so that a document that cannot be translated is refused at once."""
     services = call.services
     name = call["filename"] or call["file"].filename or ""
-    format = uploaded_format(name)
+    data = await call["file"].read()
+    format = uploaded_format(name, data)
     if call["output_format"] and f".{call['output_format'].lower()}" != suffix_of(name):
         raise FieldError("output_format", "the result has the format of the document; leave output_format away")
     source, target = deepl.languages_of(call)
     formality = deepl.formality_of(call, target)
     glossaries = [one.id for one in await deepl.find_glossaries(call, source, target)]
-    data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
     charged = {"subject": call.client.subject, "characters": read.characters, "period": call.client.limits.period}

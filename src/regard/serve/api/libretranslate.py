@@ -172,9 +172,10 @@ async def translate_file(call: Call) -> dict[str, str]:
     services, file = call.services, call["file"]
     if not file.filename:
         raise ServeError(400, "Invalid request: empty file")
-    format = uploaded_format(file.filename)
+    data = await file.read()
+    format = uploaded_format(file.filename, data)
     source, target = languages_of(call)
-    read = await services.documents.read(await file.read(), format, target)
+    read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
     result = await services.documents.translate(read, source, target)
     name = translated_name(file.filename, target)
