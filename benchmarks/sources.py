@@ -54,6 +54,7 @@ GROUPS = {
     "debian": ("debian-desc", "docs-debian", "tldr"),
     "programming": ("godot", "pydocs", "php", "msdotnet"),
     "everyday": ("everyday",),
+    **{name: (name,) for name in ("apps", "guides", "wikimined", "wiktionary")},
 }
 SMALL = {
     "model": {"width": 256, "heads": 4, "inner": 1024, "encoder_layers": 6, "decoder_layers": 2},

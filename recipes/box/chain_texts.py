@@ -22,7 +22,8 @@ from regard.text.register import addresses_reader, register_of
 
 BLOCK = 5  # neighbouring pairs of a part stay together, so that they can become one text
 DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100))  # English → French
-LABELS = ("ui", "vocab", "names", "esco", "mozilla")  # single words and labels: only people's translations of them
+# single words and labels: only people's translations of them
+LABELS = ("ui", "vocab", "names", "esco", "mozilla", "apps", "wiktionary")
 GENERAL = 40_000  # sentences of each further source that the teacher translates
 TEMPLATE = 12  # pairs of an everyday template
 JUDGED = Path(__file__).parents[2] / "benchmarks" / "judged"

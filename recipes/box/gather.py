@@ -2,6 +2,7 @@
 
     python recipes/box/gather.py FILES DATA
     python recipes/box/gather.py FILES DATA --only en-fr en-de
+    python recipes/box/gather.py FILES DATA --further MORE
 
 FILES has europarl/ (train, dev and test as four files side by side, .en .fr .de .es; a line is empty where a language
 has no counterpart), tatoeba-en-fr/pairs.tsv, tatoeba-en-de/ (train, dev, test), common-voice/ (en.txt …),
@@ -22,6 +23,9 @@ tests/ peers/            test sets, and what other translators said for them
 No sentence of any dev or test set is in any training file, on either side (leaks.py counts them). What each rule
 dropped is in report.txt and report.json beside each train, in mono/LANGUAGE.report.*, and in the table printed at the
 end. A part that is there already is not made again.
+
+MORE has general-pairs/ and general-text/ too (further.py). They are added to a DATA that is complete: a source without
+dev and test, since its sentences may be in the training files that are there; a text behind the lines that are there.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -92,6 +97,10 @@ def write(path: Path, texts: Iterable[str]) -> None:
     path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
 
 
+def read_sides(folder: Path, part: str, languages: tuple[str, str]) -> list[Row]:
+    return list(zip(*(lines(folder, f"{part}.{language}") for language in languages), strict=True))
+
+
 def write_sides(folder: Path, part: str, languages: tuple[str, str], rows: list[Row]) -> None:
     for side, language in enumerate(languages):
         write(folder / f"{part}.{language}", (row[side] for row in rows))
@@ -127,10 +136,7 @@ def tatoeba_french(files: Path) -> dict[str, list[Row]]:
 
 def tatoeba_german(files: Path) -> dict[str, list[Row]]:
     folder = files / "tatoeba-en-de"
-    return {
-        part: list(zip(*(lines(folder, f"{part}.{language}") for language in ("en", "de")), strict=True))
-        for part in ("train", "dev", "test")
-    }
+    return {part: read_sides(folder, part, ("en", "de")) for part in ("train", "dev", "test")}
 
 
 def spoken(line: str) -> str:
@@ -251,10 +257,17 @@ class Gatherer:
             write_sides(out, part, languages, [row for row in fine if key_words(row[0]) != key_words(row[1])])
             print(f"{out.name}: {len(fine):,} of {len(rows):,} pairs of {part} are in their languages", flush=True)
 
-    def single(self, name: str, read: Read, config: CleanConfig) -> None:
+    def texts(self, files: Path, *, add: bool = False) -> None:
+        """The texts of general-text."""
+        for path in sorted((files / "general-text").glob("*.txt*")):
+            name = path.name.partition(".txt")[0]
+            there = self.data / "mono" / f"{name}.txt"
+            self.single(name, partial(single_texts, path, name[-2:], there), TEXT, add=add)
+
+    def single(self, name: str, read: Read, config: CleanConfig, *, add: bool = False) -> None:
         """mono/NAME.txt; the name ends with the language."""
         final = self.data / "mono" / f"{name}.txt"
-        if final.exists():
+        if final.exists() and not add:
             return
         folder, language = self.data / f"mono-{name}", name[-2:]
         self.clean(f"mono {name}", read, (language,), config, folder)
@@ -296,12 +309,18 @@ def main() -> None:
     options.add_argument("files", type=Path)
     options.add_argument("data", type=Path)
     options.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
+    options.add_argument("--further", type=Path, metavar="MORE", help="only add what is in this folder")
     options.add_argument("--show", type=int, default=50, help="examples of each rule in the reports")
     options.add_argument("--workers", type=int, default=usable_cores(), help="processes; the result is the same")
     given = options.parse_args()
+    french, german = tatoeba_french(given.files), tatoeba_german(given.files)
+    if given.further:
+        closed = held_out(given.files, given.data, (french, german))
+        add_further(given.further, Gatherer(given.data, closed, given.show, given.workers))
+        print(dropped_table(given.data))
+        return
     gather_tests(given.files, given.data)
     gather_held_out(given.files, given.data)
-    french, german = tatoeba_french(given.files), tatoeba_german(given.files)
     closed = held_out(given.files, given.data, (french, german))
     rows, scorers = PairRows(), dict[str, Association]()
     if (given.files / "general-pairs").is_dir():
@@ -318,15 +337,29 @@ def main() -> None:
     if "pairs" in given.only:
         gatherer.general(rows, scorers)
     rows.clear()
-    for path in sorted((given.files / "general-text").glob("*.txt*")) if "text" in given.only else ():
-        name = path.name.partition(".txt")[0]
-        gatherer.single(name, lambda path=path, code=name[-2:]: single_texts(path, code), TEXT)
+    if "text" in given.only:
+        gatherer.texts(given.files)
     for pair in EUROPARL:
         if "-".join(pair) in given.only:
             gatherer.europarl(given.files, pair)
     for language in LANGUAGES if "mono" in given.only else ():
         gatherer.single(language, lambda code=language: single_sentences(given.files, given.data, code), SINGLE)
     print(dropped_table(given.data))
+
+
+def add_further(more: Path, gatherer: Gatherer) -> None:
+    """The sources and texts of MORE. The aligners learn from the sources that are there, too."""
+    data = gatherer.data
+    if not (data / "chosen").is_dir():
+        raise InputError(f"{data} is not complete: run gather.py without --further first")
+    rows = read_all(more, LANGUAGES[1:], gatherer.workers)
+    there: PairRows = {
+        (folder.name, code): read_sides(folder, "train", ("en", code))
+        for code in LANGUAGES[1:]
+        for folder in sorted(data.glob(f"*-en-{code}"))
+    }
+    gatherer.general(rows, {code: learn_pooled(there | rows, code) for code in LANGUAGES[1:]})
+    gatherer.texts(more, add=True)
 
 
 def choose(folder: Path, rows: PairRows, closed: HeldOutText, scorers: dict[str, Association]) -> None:
@@ -343,8 +376,11 @@ def choose(folder: Path, rows: PairRows, closed: HeldOutText, scorers: dict[str,
     work.rename(folder)
 
 
-def single_texts(path: Path, language: str) -> Iterator[Row]:
-    return ((line,) for line in read_lines(path) if whole_sentence(line, language))
+def single_texts(path: Path, language: str, there: Path) -> Iterator[Row]:
+    """The whole sentences of a file, behind those that are there."""
+    if there.exists():
+        yield from ((line,) for line in read_lines(there))
+    yield from ((line,) for line in read_lines(path) if whole_sentence(line, language))
 
 
 def whole_sentence(line: str, language: str) -> bool:

@@ -44,7 +44,7 @@ KINDS: dict[str, CleanConfig] = {
     "tatoeba": CleanConfig(letters=0.2, check_language=False, deviations=0, least_score=0),
     "laws": replace(PROSE, least_score=2.5),  # below this half of the rows are of other clauses
     **dict.fromkeys(("games", "games2"), FREE),
-    **dict.fromkeys(("ui", "mozilla", "vocab", "names", "esco"), LABELS),
+    **dict.fromkeys(("ui", "mozilla", "vocab", "names", "esco", "apps", "wiktionary"), LABELS),
 }
 MARKED = ("ui", "games", "games2", "science", "openedx")  # sources whose labels may have accelerator marks
 Split = dict[str, list[Row]]

@@ -35,6 +35,7 @@ CAP = 12_000  # pairs of a source and pair of languages
 CAPS = {
     "": 60_000, "tatoeba": 40_000, "news": 20_000, "godot": 4_000, "pydocs": 4_000, "php": 4_000, "msdotnet": 4_000,
     "debian-desc": 4_000, "docs-debian": 2_000, "tldr": 2_000, "vocab": 4_000, "esco": 4_000, "names": 2_000,
+    "wiktionary": 4_000,
 }  # fmt: skip
 SINGLE = 40_000  # sentences of each monolingual text
 Pair = tuple[str, str]

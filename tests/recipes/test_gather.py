@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from regard.data.overlap import HeldOutText
+from regard.errors import InputError
 from support import load_script
 
 BOX = Path(__file__).parents[2] / "recipes" / "box"
@@ -68,3 +70,28 @@ def test_the_table_has_a_row_for_each_report(script: Any, tmp_path: Path) -> Non
         ["ui-en-fr", "9", "2", "7"],
         ["mono wiki.de", "9", "0", "7"],
     ]
+
+
+def test_further_sources_and_texts_are_added_to_what_is_there(script: Any, tmp_path: Path) -> None:
+    data, more = tmp_path / "data", tmp_path / "more"
+    gatherer = script.Gatherer(data, HeldOutText.of(["The door is held out.", "La puerta está fuera."]), 5, 1)
+    with pytest.raises(InputError, match="not complete"):
+        script.add_further(more, gatherer)
+    for code, line in (("en", "Open the door"), ("fr", "Ouvrir la porte")):
+        write(data / "ui-en-fr" / f"train.{code}", line)
+    (data / "chosen").mkdir()
+    write(data / "mono" / "wiki.en.txt", "It was there before all others.")
+    write(more / "general-pairs" / "apps.en-fr.tsv", "Close it\tFermer", "close it\tFermer", "The door is held out!\tA")
+    write(more / "general-pairs" / "ui.en-fr.tsv", "Save as\tEnregistrer sous")  # there already: not made again
+    write(
+        more / "general-text" / "wiki.en.txt",
+        "A river rises in the north of it.",
+        "It was there before all others.",
+        "The door is held out.",
+        "and a list",
+    )
+    script.add_further(more, gatherer)
+    assert (data / "apps-en-fr" / "train.en").read_text(encoding="utf-8") == "Close it\n"
+    assert (data / "ui-en-fr" / "train.en").read_text(encoding="utf-8") == "Open the door\n"
+    text = (data / "mono" / "wiki.en.txt").read_text(encoding="utf-8")
+    assert text == "It was there before all others.\nA river rises in the north of it.\n"
