@@ -28,13 +28,10 @@ from regard.data.text_files import read_lines
 Pair = tuple[str, str]
 LANGUAGES = ("fr", "de", "es")
 SOURCES = {
-    "apps": (
-        "android-apps", "android-settings", "apps-i18n", "darktable", "discourse", "inaturalist", "rocketchat",
-        "scratch",
-    ),
+    "apps": ("android-apps", "android-settings", "apps-i18n", "inaturalist", "rocketchat", "scratch"),
     "guides": (
-        "androidaps", "canada-blogs", "cc-legal", "coronawarn", "gnome-help", "hedy", "learnosm", "opendatahandbook",
-        "raspberrypi", "refugee-phrasebook", "storybooks",
+        "canada-blogs", "cc-legal", "coronawarn", "gnome-help", "learnosm", "opendatahandbook", "refugee-phrasebook",
+        "storybooks",
     ),
     "wikimined": ("wikipedia-mined",),
     "wiktionary": ("wiktionary",),
