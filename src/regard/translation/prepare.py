@@ -36,19 +36,23 @@ from regard.text.normalize_input import (
     uncased_names,
 )
 from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
-from regard.text.slots import SLOTS, SlotTexts
+from regard.text.slots import SLOT, SLOTS, SlotTexts
 from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 
 TERM = "term"
 EDGE_KINDS = {"emoji", "symbol"}  # not part of the sentence if at its edge
+APART = {TERM, "object", "symbol"}  # not joined with a span that they touch
 OMITTED = EDGE_KINDS | {"object", "script"}  # not read by a model without slots
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these, if longer
 NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
 SENTENCE_END = ".!?…。！？"
 STOP = re.compile(r"\s?[.!。！]$")  # added to everything by models trained on sentences
-# Read as one space: several spaces, and a line break by wrapping, with quote prefixes (>).
-SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
+# Read as one space: several spaces, a no-break space beside a word, and a line break by wrapping, with quote prefixes (>).
+SPACES = re.compile(
+    r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
+    r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
+)
 AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
@@ -136,16 +140,21 @@ class PreparedSentence:
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
 
     def restore(self, answer: str) -> RestoredText:
-        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings."""
+        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. A slot
+        that the sentence does not have, or a second one, is removed."""
         by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
-        if not self.all_caps and by_slot.keys().isdisjoint(answer):  # the answer is unchanged
+        if not self.all_caps and not SLOT.search(answer):  # the answer is unchanged
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
             return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
+        removed = {i for i, c in enumerate(answer) if c in SLOTS and (c not in by_slot or c in answer[:i])}
+        removed |= {i - 1 for i in removed if i and answer[i - 1] == " "}
         parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
         for place, character in enumerate(answer):
             one = by_slot.get(character)
             before, part, after = "", character.upper() if self.all_caps else character, ""
-            if one is not None:
+            if place in removed:
+                part = ""
+            elif one is not None:
                 left = answer[place - 1] if place else ""
                 left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two adjacent slots
                 before, after = self._spaces(one, left, answer[place + 1 : place + 2])
@@ -293,6 +302,20 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[ProtectedT
     return terms or any(character.isalpha() for a, b in between for character in sentence[a:b])
 
 
+def _touching_joined(spans: Sequence[ProtectedToken]) -> list[ProtectedToken]:
+    """Joins spans without a character between them, such as the three of `<b>3:45</b>`: a model that reads each as a
+    slot may separate them."""
+    joined: list[ProtectedToken] = []
+    for one in spans:
+        last = joined[-1] if joined else one
+        if last.end != one.start or not APART.isdisjoint((last.kind, one.kind)):
+            joined.append(one)
+        else:
+            kind = one.kind if one.kind == last.kind else "placeholder"
+            joined[-1] = ProtectedToken(last.start, one.end, kind, (last.wanted[0] + one.wanted[0],))
+    return joined
+
+
 def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) -> list[ProtectedToken]:
     """Assigns slots to spans in order, as long as there are any; without slots, some spans are not read. A translated
     term has no slot: the model knows the word, and translates a sentence far better around it than around a slot. Nor
@@ -302,7 +325,7 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     slots = iter(SLOTS[: reader.slots])
     dates = written_dates(sentence, reader.source or "en")
     protected_tokens = []
-    for one in spans:
+    for one in _touching_joined(spans):
         if is_invisible(one.kind, one.wanted[0]):
             protected_tokens.append(one._replace(omitted=True))
         elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):
