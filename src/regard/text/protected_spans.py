@@ -106,13 +106,14 @@ def _span_at(text: str, start: int, scripts: str) -> LabeledSpan | None:
     kinds: set[str] = set()
     at = end = start
     while at < len(text):
-        possible = (one for one in _patterns_for(text[at], scripts) if not kinds or one[0] in NUMERIC)
-        matches = ((kind, found) for kind, pattern in possible if (found := pattern.match(text, at)) is not None)
-        if (first := next(matches, None)) is None:
+        for kind, pattern in _patterns_for(text[at], scripts):
+            if (not kinds or kind in NUMERIC) and (found := pattern.match(text, at)) is not None:
+                break
+        else:
             break
-        kinds.add(first[0])
-        end = first[1].end()
-        if first[0] not in NUMERIC or (joint := _compiled(JOINT).match(text, end)) is None:
+        kinds.add(kind)
+        end = found.end()
+        if kind not in NUMERIC or (joint := _compiled(JOINT).match(text, end)) is None:
             break
         at = joint.end()
     return LabeledSpan(start, end, kinds.pop() if len(kinds) == 1 else "number") if kinds else None

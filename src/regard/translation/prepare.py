@@ -53,6 +53,7 @@ SPACES = re.compile(
     r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
     r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
 )
+NUMBER_SIGNS = ".,:/'’"  # make one number of the digits on both sides
 AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
@@ -155,9 +156,7 @@ class PreparedSentence:
             if place in removed:
                 part = ""
             elif one is not None:
-                left = answer[place - 1] if place else ""
-                left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two adjacent slots
-                before, after = self._spaces(one, left, answer[place + 1 : place + 2])
+                before, after = self._spaces(one, "".join(parts)[-2:], answer[place + 1 : place + 2])
                 part = one.wanted[0]
             parts.append(before + part + after)
             starts.append(at + len(before))
@@ -166,10 +165,13 @@ class PreparedSentence:
         return RestoredText("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
 
     def _spaces(self, one: ProtectedToken, left: str, right: str) -> tuple[str, str]:
-        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source."""
-        touches_left = self.source[one.start - 1 : one.start].isalnum() if one.start else False
-        touches_right = self.source[one.end : one.end + 1].isalnum()
-        return " " * (left.isalnum() and not touches_left), " " * (right.isalnum() and not touches_right)
+        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source, or
+        make one number of two: "12,⟨14⟩". `left` are the two characters before it."""
+        before = self.source[one.start - 1 : one.start] if one.start else ""
+        joins = one.wanted[0][0].isdecimal() and left[:1].isdecimal() and left[-1:] in NUMBER_SIGNS and left[-1:] != before
+        touches_left = left[-1:].isalnum() and not before.isalnum()
+        touches_right = right.isalnum() and not self.source[one.end : one.end + 1].isalnum()
+        return " " * (touches_left or joins), " " * touches_right
 
     def without_additions(self, answer: str) -> str:
         """Removes what a model of sentences adds: the full stop after a heading that has none, and the capital of a
@@ -311,7 +313,8 @@ def _touching_joined(spans: Sequence[ProtectedToken]) -> list[ProtectedToken]:
         if last.end != one.start or not APART.isdisjoint((last.kind, one.kind)):
             joined.append(one)
         else:
-            kind = one.kind if one.kind == last.kind else "placeholder"
+            kinds = {last.kind, one.kind} - {"placeholder"}
+            kind = kinds.pop() if len(kinds) == 1 else "placeholder"
             joined[-1] = ProtectedToken(last.start, one.end, kind, (last.wanted[0] + one.wanted[0],))
     return joined
 
@@ -325,7 +328,7 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     slots = iter(SLOTS[: reader.slots])
     dates = written_dates(sentence, reader.source or "en")
     protected_tokens = []
-    for one in _touching_joined(spans):
+    for one in _touching_joined(spans) if len(spans) > 1 else spans:
         if is_invisible(one.kind, one.wanted[0]):
             protected_tokens.append(one._replace(omitted=True))
         elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):
