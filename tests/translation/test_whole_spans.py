@@ -1,5 +1,5 @@
-"""Numbers in groups, by any separator and with any markup, through a search that loses, doubles and exchanges slots: each
-is in the translation once and whole, or the result says otherwise (the long run: make test-fuzz)."""
+"""Numbers in groups, by any separator and with any markup, through a search that loses, doubles and exchanges slots:
+each is in the translation once and whole, or the result says otherwise (the long run: make test-fuzz)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def check(found: Translation, numbers: Sequence[str]) -> None:
     for one in spans:
         assert one.target is None or found.text[slice(*one.target)] == one.wanted, (found.source, found.text)
     targets = sorted(one.target for one in spans if one.target is not None)
-    assert all(first[1] <= second[0] for first, second in zip(targets, targets[1:], strict=False))
+    assert all(first[1] <= second[0] for first, second in pairwise(targets))
     placed = [one.target for one in spans if one.target is not None]
     assert placed == targets or any(one.note == REORDERED for one in spans), (found.source, found.text)
     if " or " in found.source:  # three numbers of a list, whose order a translation does not change
@@ -171,7 +172,11 @@ REAL = settings(max_examples=90, deadline=None, phases=[Phase.generate], suppres
 
 
 @FAST
-@given(number=NUMBERS, before=st.sampled_from(["We saw ", "(", "It is "]), after=st.sampled_from([" there.", ", then.", "!"]))
+@given(
+    number=NUMBERS,
+    before=st.sampled_from(["We saw ", "(", "It is "]),
+    after=st.sampled_from([" there.", ", then.", "!"]),
+)
 def test_a_number_in_groups_is_one_span(number: str, before: str, after: str) -> None:
     for said in (number, number.replace("\u00a0", "&nbsp;")):
         text = before + said + after

@@ -147,7 +147,8 @@ DATE = rf"{_NOT_IN_WORD}(?:{_YEAR_FIRST}(?:T{_CLOCK}{_ZONE}?+)?+|{_DAY_MONTH})(?
 
 _AM_PM = r"(?:[AaPp]\.[Mm]\.|[AaPp][Mm](?![\p{L}\p{N}]))"
 TIME = (
-    rf"{_NOT_IN_WORD}(?:{_CLOCK}(?![\d:])(?:(?:</[a-z]{{1,9}}+>)?+{SPACE}?+{_AM_PM})?+"  # 3:45  14:30:05  3:45 pm  <b>3:45</b> pm
+    # 3:45  14:30:05  3:45 pm  3:45</b> pm
+    rf"{_NOT_IN_WORD}(?:{_CLOCK}(?![\d:])(?:(?:</[a-z]{{1,9}}+>)?+{SPACE}?+{_AM_PM})?+"
     rf"|(?:1[0-2]|0?[1-9]){SPACE}?+{_AM_PM}"  # 5 p.m.
     rf"|(?:2[0-4]|[01]?\d)\.[0-5]\d(?={SPACE}?+Uhr)"  # 15.45 of "15.45 Uhr", whose word is the model's
     rf"|(?:2[0-4]|[01]?\d){SPACE}?+[hH]{SPACE}?+[0-5]\d(?![\p{{L}}\p{{N}}])"  # 15h45  15 h 45
@@ -164,20 +165,26 @@ AMOUNT_BEFORE_SIGN = (  # 5 $  20 EUR
     rf"{_NOT_IN_WORD}{_SIGN}{DIGITS}(?:{_SCALE}{SPACE}?+{CURRENCY}(?![\p{{L}}\p{{N}}])|{SPACE}{_CODE}(?![\p{{L}}\p{{N}}]))"
 )
 
-_GAP = rf"(?:{SPACE}?[./{_HYPHEN}]{SPACE}?|{SPACE})"  # between the groups of a phone number
+_DASH = rf"[.{_HYPHEN}]|{SPACE}"
+_GAP = rf"(?:{SPACE}?[/{_HYPHEN}]{SPACE}?|[.]|{SPACE})"  # between the groups of a phone number
 _THOUSANDS = rf"(?:{_YEAR}{SPACE})?{_SPACED}(?!{SPACE}?\d)"  # "en 2020 10 000 000": two numbers
 PHONE = (
     # +33 1 23 45 67 89  +44 (0)20 7946 0958
     rf"(?<![\w+])\+\d{{1,3}}(?:{_GAP}?+\(\d{{1,4}}\)\d{{0,4}})?+(?:{_GAP}?\d{{2,4}}|{_GAP}\d(?!\d)){{2,8}}(?!\d|-\d)"
-    rf"|(?<!\w)\(\d{{2,5}}\)(?=(?:{_GAP}?\d){{6,10}}(?!\d)){_GAP}?\d{{2,8}}(?:{_GAP}\d{{2,4}}){{0,4}}(?!\d|-\d)"  # (555) 123-4567
-    rf"|{_NOT_IN_WORD}(?:(?:1(?P<dash>[.{_HYPHEN}]|{SPACE}))?\d{{3}}(?P<dash>[.{_HYPHEN}]|{SPACE})\d{{3}}(?P=dash)\d{{4}}(?![\w-])"  # 555-123-4567
+    # (555) 123-4567  (030) 90 18 20
+    rf"|(?<!\w)\(\d{{2,5}}\)(?=(?:{_GAP}?\d){{6,10}}(?!\d)){_GAP}?\d{{2,8}}(?:{_GAP}\d{{2,4}}){{0,4}}(?!\d|-\d)"
+    # 555-123-4567  1 800 555 0199
+    rf"|{_NOT_IN_WORD}(?:(?:1(?:{_DASH}))?\d{{3}}(?P<dash>{_DASH})\d{{3}}(?P=dash)\d{{4}}(?![\w-])"
     rf"|\d{{3}}[{_HYPHEN}]\d{{4}}(?![\w-])"  # 555-0199
-    rf"|(?=0(?:{_GAP}?\d){{6,13}}(?!\d))0(?:\d{{1,4}}|(?={SPACE}))(?:{_GAP}\d{{2,8}}){{1,6}}(?!\d)"  # 01 23 45 67 89  030/901820
+    # 01 23 45 67 89  030/901820
+    rf"|(?=0(?:{_GAP}?\d){{6,13}}(?!\d))0(?:\d{{1,4}}|(?={SPACE}))(?:{_GAP}\d{{2,8}}){{1,6}}(?!\d)"
     rf"|(?!{_THOUSANDS})\d{{2,4}}(?:{SPACE}\d{{2,4}}){{3,9}}(?!\d)"  # 612 34 56 78  4111 1111 1111 1111
     rf"|\d\d(?:{SPACE}\d\d){{2}}(?!\d)|\d{{4}}{SPACE}\d{{6}}{SPACE}\d{{5}}(?!\d))"  # 12 34 56  3782 822463 10005
 )
-# FR76 3000 6000 0112 3456 7890 189
-IBAN = rf"{_NOT_IN_WORD}[A-Z]{{2}}\d\d{SPACE}?[A-Z0-9]{{4}}(?:{SPACE}?[A-Z0-9]{{3}}\d){{2,7}}(?:{SPACE}?[A-Z0-9]{{0,2}}\d)?(?!\w)"
+IBAN = (  # FR76 3000 6000 0112 3456 7890 189
+    rf"{_NOT_IN_WORD}[A-Z]{{2}}\d\d{SPACE}?[A-Z0-9]{{4}}(?:{SPACE}?[A-Z0-9]{{3}}\d){{2,7}}"
+    rf"(?:{SPACE}?[A-Z0-9]{{0,2}}\d)?(?!\w)"
+)
 
 PERCENT = rf"(?:[%‰]|{SPACE}[%‰](?![\w(@{{%]))"  # not the "%s" of "5 %s"
 NUMBER = (

@@ -8,6 +8,7 @@ then read again: a span that is not at its place is missing after all, and a cha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -22,9 +23,15 @@ from regard.translation.translation import ProtectedSpan
 
 NOT_PRODUCED = "missing from the search's output"
 NOT_READABLE = "not readable in the translation"
-LISTED = NUMERIC | {"url", "email", "path", "code", "mention"}  # a translation does not change the order of a list of them
+LISTED = NUMERIC | {
+    "url",
+    "email",
+    "path",
+    "code",
+    "mention",
+}  # a translation does not change the order of a list of them
 ONCE = LISTED | {"placeholder"}  # nor repeat them
-LIST_WORDS = frozenset("and or to et ou à und oder bis y o a".split())
+LIST_WORDS = frozenset(("and", "or", "to", "et", "ou", "à", "und", "oder", "bis", "y", "o", "a"))
 REORDERED = "in another order than in the source"
 ENDING = ".,;:!?…。！？»\"')]}"
 
@@ -88,8 +95,8 @@ def _is_readable(one: ProtectedSpan, text: str) -> bool:
 
 
 def swapped(source: str, protected: Sequence[ProtectedSpan]) -> list[tuple[ProtectedSpan, ProtectedSpan]]:
-    """Returns pairs in the wrong order: neighbours in a list or range of numbers (12, 14 and 16), and tags that end before
-    they begin. Other numbers may change places, with the words around them: im Oktober 2015 um 7 Prozent."""
+    """Returns pairs in the wrong order: neighbours in a list or range of numbers (12, 14 and 16), and tags that end
+    before they begin. Other numbers may change places, with the words around them: im Oktober 2015 um 7 Prozent."""
     found = [one for one in protected if one.target is not None]
     pairs = [pair for pair in pairwise(one for one in found if one.kind in LISTED) if _are_neighbours(source, *pair)]
     opened: list[ProtectedSpan] = []
@@ -103,7 +110,7 @@ def swapped(source: str, protected: Sequence[ProtectedSpan]) -> list[tuple[Prote
 
 def repeated(source: str, found: CheckedAnswer, language: str) -> list[str]:
     """Returns the protected spans that the translation has more often than the source, in digits or in words."""
-    words = numbers_in_words(source, language)
+    words = numbers_in_words(re.sub(r"\d", "", source), language)
     spans = {(one.text, one.wanted, one.kind) for one in found.protected if one.kind in ONCE}
     return sorted(
         wanted

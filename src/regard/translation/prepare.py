@@ -48,7 +48,7 @@ SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these
 NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
 SENTENCE_END = ".!?…。！？"
 STOP = re.compile(r"\s?[.!。！]$")  # added to everything by models trained on sentences
-# Read as one space: several spaces, a no-break space beside a word, and a line break by wrapping, with quote prefixes (>).
+# Read as one space: several spaces, a no-break space between words, a line break by wrapping, with quote prefixes (>).
 SPACES = re.compile(
     r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
     r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
@@ -141,8 +141,8 @@ class PreparedSentence:
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
 
     def restore(self, answer: str) -> RestoredText:
-        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. A slot
-        that the sentence does not have, or a second one, is removed."""
+        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. Slots
+        that the sentence does not have are removed, and all but the first of the same."""
         by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
         if not self.all_caps and not SLOT.search(answer):  # the answer is unchanged
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
@@ -168,7 +168,9 @@ class PreparedSentence:
         """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source, or
         make one number of two: "12,⟨14⟩". `left` are the two characters before it."""
         before = self.source[one.start - 1 : one.start] if one.start else ""
-        joins = one.wanted[0][0].isdecimal() and left[:1].isdecimal() and left[-1:] in NUMBER_SIGNS and left[-1:] != before
+        joins = (
+            one.wanted[0][0].isdecimal() and left[:1].isdecimal() and left[-1:] in NUMBER_SIGNS and left[-1:] != before
+        )
         touches_left = left[-1:].isalnum() and not before.isalnum()
         touches_right = right.isalnum() and not self.source[one.end : one.end + 1].isalnum()
         return " " * (touches_left or joins), " " * touches_right
