@@ -166,7 +166,7 @@ AMOUNT_BEFORE_SIGN = (  # 5 $  20 EUR
 )
 
 _DASH = rf"[.{_HYPHEN}]|{SPACE}"
-_GAP = rf"(?:{SPACE}?[/{_HYPHEN}]{SPACE}?|[.]|{SPACE})"  # between the groups of a phone number
+_GAP = rf"(?:{SPACE}?[/{_HYPHEN}]{SPACE}?|[.]|&#8209;|{SPACE})"  # between the groups of a phone number
 _THOUSANDS = rf"(?:{_YEAR}{SPACE})?{_SPACED}(?!{SPACE}?\d)"  # "en 2020 10 000 000": two numbers
 PHONE = (
     # +33 1 23 45 67 89  +44 (0)20 7946 0958
@@ -193,9 +193,12 @@ NUMBER = (
 )
 
 # What joins two of these to one span: a space at which no line breaks, a hyphen, a slash, a sign of a range or a size.
-# $5 – $10  9:00-17:00  12 × 30  3.–5. Mai
+# $5 – $10  9:00-17:00  12 × 30  3 m × 4 m  3.–5. Mai
 NUMERIC = frozenset(("number", "date", "time", "amount", "phone"))
-JOINT = rf"(?:{_NO_BREAK})(?=\d)|{SPACE}?[/–−×{_HYPHEN}]{SPACE}?|{SPACE}x{SPACE}|\.[–-]"
+JOINT = (
+    rf"(?:{_NO_BREAK})(?=\d)|{SPACE}?(?:[/–−{_HYPHEN}]|&(?:ndash|#8209);){SPACE}?|\.[–-]"
+    rf"|(?:{SPACE}?[cdkm]?m)?(?:{SPACE}?×{SPACE}?|{SPACE}x{SPACE})"
+)
 
 # Names with digits: A380  GPT-4o  3D  C++
 _WORD_START, _WORD_END = r"(?<![\p{L}\p{M}\p{N}_])", r"(?![\p{L}\p{M}\p{N}_])"
