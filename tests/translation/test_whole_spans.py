@@ -175,7 +175,7 @@ REAL = settings(max_examples=90, deadline=None, phases=[Phase.generate], suppres
 @given(
     number=NUMBERS,
     before=st.sampled_from(["We saw ", "(", "It is "]),
-    after=st.sampled_from([" there.", ", then.", "!"]),
+    after=st.sampled_from([" there.", ").", "!"]),
 )
 def test_a_number_in_groups_is_one_span(number: str, before: str, after: str) -> None:
     for said in (number, number.replace("\u00a0", "&nbsp;")):
