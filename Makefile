@@ -17,7 +17,7 @@ help:
 	@echo "make test-long    run the tests that train, kill or restart whole runs"
 	@echo "make test-browser run the page in a real browser (needs chromium)"
 	@echo "make test-course  run every command of docs/course and compare what it prints (a minute)"
-	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document, and translate 10,000 random texts"
+	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document, and translate 30,000 random texts"
 	@echo "make test-soak    serve good and hostile clients for 30 minutes (MINUTES=2: two)"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
@@ -64,7 +64,7 @@ test-course: install-dev
 	$(BIN)/python -m pytest -n 2 -m course --durations=0 tests/test_course_pages.py
 
 test-fuzz: install-dev
-	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py tests/translation/test_fuzz.py
+	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py tests/translation/test_fuzz.py tests/translation/test_whole_spans.py
 
 test-soak: install-dev
 	$(BIN)/python benchmarks/soak.py --minutes $(or $(MINUTES),30)

@@ -30,6 +30,8 @@ LANGUAGES = st.sampled_from(sorted(FORMATS))
         ("1/2", "number", "en fr", "1/2"),
         ("1939-1945", "number", "en fr", "1939-1945"),
         ("$5", "amount", "en fr", "5\u00a0$"),
+        ("$5 – $10", "amount", "en fr", "5\u00a0$ – 10\u00a0$"),
+        ("9am–5pm", "time", "en de", "9 Uhr–17 Uhr"),
         ("5 €", "amount", "fr en", "€5"),
         ("$1,250.50", "amount", "en de", "1.250,50\u00a0$"),
         ("$5k", "amount", "en fr", "$5k"),

@@ -64,6 +64,8 @@ def test_no_letter_and_no_number_is_left_out(text: str, language: str) -> None:
     ("language", "sentences"),
     [
         ("en", ["Mr. Smith left at 5 p.m. on Jan. 3.", "He was late.", "So was I.", "Dr. No. 5 came, too."]),
+        ("en", ["Open 10 a.m. - 2 p.m. on Monday.", "We won 3-5.", "Tom left."]),
+        ("de", ["Wir sind vom 3.–5. Mai in Berlin.", "Es sind 3-5.", "Das reicht."]),
         (
             "en",
             [

@@ -11,7 +11,7 @@ from regard.text.glossary import Glossary
 from regard.text.slots import SLOTS
 from regard.text.words import WordLink, word_spans
 from regard.translation.options import TranslateOptions
-from regard.translation.placeholder_check import checked, repaired
+from regard.translation.placeholder_check import NOT_READABLE, REORDERED, checked, repaired, repeated, swapped
 from regard.translation.prepare import PreparedSentence, ProtectedToken, Reader, prepared
 
 LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
@@ -103,3 +103,45 @@ def test_after_repair_everything_is_there_and_every_span_says_where(source: list
         assert found.text[slice(*one.target)] == one.wanted
     targets = sorted(one.target for one in found.protected if one.target)
     assert all(a[1] <= b[0] for a, b in pairwise(targets))
+
+
+def test_spans_that_touch_are_one_slot() -> None:
+    sentence = prepared("Call 555-0199 at <b>3:45</b> pm, 1,250 euros.", TranslateOptions(), SLOTTED)
+    assert sentence.read == f"Call {SLOTS[0]} at {SLOTS[1]}, {SLOTS[2]} euros."
+    assert [one.wanted for one in sentence.protected_tokens] == [("555-0199",), ("<b>3:45</b> pm",), ("1,250",)]
+
+
+def test_a_slot_is_filled_once_and_a_strange_one_is_removed() -> None:
+    sentence = prepared("Call 555-0199 now.", TranslateOptions(), SLOTTED)
+    answer = f"Appelle {SLOTS[0]} {SLOTS[0]} maintenant {SLOTS[7]}."
+    assert checked(sentence, answer, ()).text == "Appelle 555-0199 maintenant."
+
+
+def test_filled_slots_do_not_make_one_number_of_two() -> None:
+    sentence = prepared("Rooms 12, 14 and 16.", TranslateOptions(), SLOTTED)
+    found = repaired(checked(sentence, f"Salles {SLOTS[0]},{SLOTS[1]} et {SLOTS[2]}.", ()))
+    assert (found.text, {one.status for one in found.protected}) == ("Salles 12, 14 et 16.", {"kept"})
+
+
+def test_the_final_text_is_read_again() -> None:
+    sentence = prepared("Rooms 12 and more.", TranslateOptions(), SLOTTED)
+    (one,) = repaired(checked(sentence, f"Salles 3,{SLOTS[0]}4 et plus.", ())).protected
+    assert (one.status, one.target) == ("kept", (10, 12))
+    (one,) = repaired(checked(sentence, f"Salles 3-{SLOTS[0]}.5 et plus.", ())).protected
+    assert (one.status, one.target, one.note) == ("missing", None, NOT_READABLE)
+
+
+def test_a_changed_order_is_noted_and_in_a_list_wrong() -> None:
+    sentence = prepared("Rooms 12, 14 and 16 for 3 cats.", TranslateOptions(), SLOTTED)
+    found = repaired(checked(sentence, f"{SLOTS[3]} chats, salles {SLOTS[1]}, {SLOTS[0]} et {SLOTS[2]}.", ()))
+    assert [one.note for one in found.protected] == ["", REORDERED, "", REORDERED]
+    assert [(first.text, second.text) for first, second in swapped(sentence.source, found.protected)] == [("12", "14")]
+    tags = prepared("A <b>black cat</b> sleeps.", TranslateOptions(), SLOTTED)
+    turned = repaired(checked(tags, f"Un {SLOTS[1]}chat noir{SLOTS[0]} dort.", ()))
+    assert [(first.text, second.text) for first, second in swapped(tags.source, turned.protected)] == [("<b>", "</b>")]
+
+
+def test_a_span_that_occurs_more_often_than_in_the_source() -> None:
+    sentence = prepared("On the 20th, two cats and 2 dogs came.", TranslateOptions(), SLOTTED)
+    found = repaired(checked(sentence, f"Le {SLOTS[0]}, 20, 2 chats et {SLOTS[1]} chiens.", ()))
+    assert repeated(sentence.source, found, "en") == ["20"]

@@ -21,6 +21,7 @@ OPENING = "\"'“”‘’„‚«‹»›([{（¿¡*_—–-"  # before a word
 _LABEL = regex.compile(r"\d{1,3}|\p{Lu}|[IVX]{1,5}|[a-z]")
 _ACRONYM = regex.compile(r"(?:\p{L}{1,2}\.-?)+\p{L}{1,2}")
 _ROMAN = regex.compile(r"[IVXLC]{2,}")
+_SHORT_NUMBER = regex.compile(r"(?:\d{1,2}\.?[-–])?\d{1,2}")  # 3  3.–5
 _ELISION = regex.compile(r"\p{L}{1,2}['’](?=\p{L})")
 
 
@@ -99,7 +100,7 @@ def full_stop_ends(text: str, start: int, stop: int, after: Following, rules: Fu
         return last == "I" or before.lower() in rules.lettered or after.is_starter(rules)
     if _ACRONYM.fullmatch(last) and not (last.islower() and len(last.rpartition(".")[2]) > 1):
         return after.is_starter(rules)
-    if last.isdigit() and len(last) <= 2:
+    if _SHORT_NUMBER.fullmatch(last):
         return before[-1:] not in (":", ";", ",") and not _is_ordinal(before, after, rules)  # a list: 1. this, 2. that
     if rules.ordinals and _ROMAN.fullmatch(last):  # Ludwig XIV.
         return after.is_starter(rules)
@@ -119,7 +120,8 @@ def _ends_after_abbreviation(words: list[str], after: Following, rules: FullStop
         if key in rules.unless_starter or ("str" in rules.unless_starter and key.endswith("str")):
             return after.is_starter(rules)
         if key in rules.may_end:
-            return after.word.lower() not in rules.months
+            in_range = after.opening[:1] in ("-", "–") and after.word[:1].isdigit()  # 10 a.m. - 2 p.m.
+            return after.word.lower() not in rules.months and not in_range
     return False if words[-2:] == ["par", "ex"] else None
 
 

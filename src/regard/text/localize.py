@@ -39,6 +39,7 @@ _TIME = regex.compile(
     rf"(?P<hour>\d{{1,2}})(?:(?::|{SPACE}?[hH]{SPACE}?)(?P<minute>\d\d))?{SPACE}?"
     r"(?P<half>[hH]|Uhr|[AaPp]\.?[Mm]\.?)?"
 )
+_RANGE = regex.compile(rf"({SPACE}?[–×-]{SPACE}?)")  # between the parts of a span: 9:00 – 17:00
 _DATE = regex.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 
 
@@ -52,6 +53,10 @@ def localize(text: str, kind: str, source_language: str, target_language: str) -
     """
     if source_language == target_language or not {source_language, target_language} <= FORMATS.keys():
         return text
+    return "".join(_localized(part, kind, source_language, target_language) for part in _RANGE.split(text))
+
+
+def _localized(text: str, kind: str, source_language: str, target_language: str) -> str:
     if kind in ("number", "amount"):
         return _number(text, FORMATS[source_language], FORMATS[target_language])
     if kind == "time":

@@ -22,8 +22,8 @@ _QUANTITY = regex.compile(
     rf"(?(before)|(?P<after>{PERCENT}|{SPACE}?+(?:°|{CURRENCY}(?!\d)))?)",
     regex.VERSION1,
 )
-_RANGE = regex.compile(r"[-–/:]")  # joins numbers that also count separately: 1939–1945
-_GROUPING = regex.compile(r"[ \u00A0\u2009\u202F'’]")
+_RANGE = regex.compile(r"[-\u2010\u2011–/:x×]")  # joins numbers that also count separately: 1939–1945
+_GROUPING = regex.compile(rf"{SPACE}|['’]")
 _GROUPS = regex.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 _WORD = regex.compile(r"[\p{L}\p{M}]++|\d++")
@@ -68,7 +68,7 @@ def quantities(text: str) -> list[Quantity]:
     for match in _QUANTITY.finditer(text):
         start, end = match.span("digits")
         before, digits = match["before"] or "", match["digits"]
-        unit = (before + (match["after"] or "")).strip(" \u00a0\u2009\u202f-−")
+        unit = (before + (match["after"] or "")).strip(" \u00a0\u2007\u2009\u202f-−")
         sign = "-" if match["sign"] in ("-", "−") or "-" in before or "−" in before else ""
         values = frozenset(sign + value for value in numeric_values(digits))
         first = match.start("sign") if match["sign"] and not before else start

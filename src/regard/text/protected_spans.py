@@ -35,7 +35,7 @@ import regex
 
 from regard.text.known_words import KnownWords
 from regard.text.names import name_spans
-from regard.text.span_patterns import FOREIGN, PATTERNS, SCRIPT_STARTS
+from regard.text.span_patterns import FOREIGN, JOINT, NUMERIC, PATTERNS, SCRIPT_STARTS
 from regard.text.words import Span
 
 NAME = "name"
@@ -91,17 +91,32 @@ def protected_spans(
     starts = _compiled(_START if own == _ALL_SCRIPTS else f"{SCRIPT_STARTS}|{_START}", own)
     while (candidate := starts.search(text, end)) is not None:
         start, end = candidate.span()
-        for kind, pattern in _patterns_for(text[start], own):
-            found = pattern.match(text, start)
-            if found is not None:
-                end = found.end()
-                spans.append(LabeledSpan(start, end, kind))
-                break
-        else:
-            if text[start : start + 3] == text[start] * 3:  # no span begins within a run of one character
-                end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
+        if (span := _span_at(text, start, own)) is not None:
+            end = span.end
+            spans.append(span)
+        elif text[start : start + 3] == text[start] * 3:  # no span begins within a run of one character
+            end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
     names = name_spans(text, [span[:2] for span in spans], known, language)
     return _join_names(text, sorted([*spans, *(LabeledSpan(*name, NAME) for name in names)])) if names else spans
+
+
+def _span_at(text: str, start: int, scripts: str) -> LabeledSpan | None:
+    """Returns the span that begins at a character, if any. Numbers, dates, times and amounts that are joined by a sign
+    or by a space at which no line breaks are one span, of the kind of its parts if they have one."""
+    kinds: set[str] = set()
+    at = end = start
+    while at < len(text):
+        for kind, pattern in _patterns_for(text[at], scripts):
+            if (not kinds or kind in NUMERIC) and (found := pattern.match(text, at)) is not None:
+                break
+        else:
+            break
+        kinds.add(kind)
+        end = found.end()
+        if kind not in NUMERIC or (joint := _compiled(JOINT).match(text, end)) is None:
+            break
+        at = joint.end()
+    return LabeledSpan(start, end, kinds.pop() if len(kinds) == 1 else "number") if kinds else None
 
 
 def placeholders(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from regard.text.numbers import quantities
 from regard.text.words import Span
 
 NUMBER_KINDS = ("number", "amount")  # whose form may depend on the locale
-_SPACES = str.maketrans("\u00a0\u2009\u202f", "   ")
+_SPACES = str.maketrans("\u00a0\u2007\u2009\u202f", "    ")
 _LETTER = r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_]"  # Chinese and Japanese have no space around a name
 
 

@@ -96,7 +96,7 @@ _EMOJI = (
     r"(?:\u200D(?:\p{Extended_Pictographic}|[\u2640\u2642])[\uFE0E\uFE0F\U0001F3FB-\U0001F3FF]*+)*+)"
 )
 _EMOTICON = (
-    r"(?:>?[:;=8][-'^o]?(?:[()\[\]DPpOo3*|\\/]|\$)|[xX]D|<3+|</3|\^_?\^|-_-|[oO]_[oO]|T_T|[(;]-?[:;]"
+    r"(?:>?[:;=][-'^o]?(?:[()\[\]DPpOo3*|\\/]|\$)|8-[()DPp]|[xX]D|<3+|</3|\^_?\^|-_-|[oO]_[oO]|T_T|[(;]-?[:;]"
     r"|¯\\_\(ツ\)_/¯|\\o/|[Dd]:)"
 )
 EMOJI = rf"{_EMOJI}++"
@@ -123,14 +123,16 @@ SCRIPT = rf"{_DIRECTION}*+{_FOREIGN_WORD}(?:{_BETWEEN_FOREIGN}{_FOREIGN_WORD})*+
 SCRIPT_STARTS = rf"(?<![\p{{L}}\p{{M}}_]){_MIXED_START}|{FOREIGN}"
 
 # Numbers, dates, times, amounts and phone numbers
-SPACE = r"[ \u00A0\u2009\u202F]"  # between groups of digits or before a sign
+_NO_BREAK = r"[\u00A0\u2007\u2009\u202F]|&(?:nbsp|thinsp|#160|#[xX][aA]0);"
+SPACE = rf"(?:[ ]|{_NO_BREAK})"  # between groups of digits or before a sign
 _NOT_IN_WORD = r"(?<![\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_])"  # Chinese and Japanese write numbers within words
 _FRACTION = r"[\u00BC-\u00BE\u2150-\u215E\u2189]"  # ¼ ½ ¾ ⅐ …
 NUMBER_STARTS = r"[\d+−±\u00BC-\u00BE\u2150-\u215E\u2189-]"  # first characters of a number
 _SIGN = r"(?:(?<![\w)\]])[-−+±])?+"
 
-# 1,250.5  1.250,5  3.14  1/2  3:1  1939–1945  978-3-16-148410-0: digits joined by one sign without a space
-_JOINED = r"\d++(?:[.,:/'’–-]\d++)*+"
+# 1,250.5  1.250,5  3.14  1/2  3:1  1939–1945  1920x1080  978-3-16-148410-0: digits joined by one sign without a space
+_HYPHEN = r"\u2010\u2011-"  # also the one at which no line breaks
+_JOINED = rf"\d++(?:[.,:/'’–×x{_HYPHEN}]\d++)*+"
 _SPACED = rf"\d{{1,3}}+(?:{SPACE}\d{{3}}(?!\d))++(?:[.,]\d++)?+"  # 1 250,5
 DIGITS = (
     rf"(?:(?:{_SPACED}|{_JOINED})(?:{_FRACTION}|[eE][-+−]?\d++(?![\p{{L}}\p{{N}}])|×10[⁻⁺]?[⁰¹²³⁴-⁹]++)?+|{_FRACTION})"
@@ -141,11 +143,12 @@ _CLOCK = r"(?:2[0-4]|[01]?\d):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9}+)?+)?+"
 _DAY_MONTH = rf"(?:{_DAY}(?P<separator>[./-]){_MONTH}|{_MONTH}(?P<separator>[./-]){_DAY})(?P=separator)(?:{_YEAR}|\d\d)"
 _YEAR_FIRST = rf"{_YEAR}(?P<between>[./-]){_MONTH}(?P=between){_DAY}"
 _ZONE = r"(?:Z|[-+]\d\d:?\d\d)"
-DATE = rf"{_NOT_IN_WORD}(?:{_YEAR_FIRST}(?:T{_CLOCK}{_ZONE}?+)?+|{_DAY_MONTH})(?![\d/]|[.-]\d)"
+DATE = rf"{_NOT_IN_WORD}(?:{_YEAR_FIRST}(?:T{_CLOCK}{_ZONE}?+)?+|{_DAY_MONTH})(?![\d/]|\.\d|-(?!\d{{1,4}}[./-])\d)"
 
 _AM_PM = r"(?:[AaPp]\.[Mm]\.|[AaPp][Mm](?![\p{L}\p{N}]))"
 TIME = (
-    rf"{_NOT_IN_WORD}(?:{_CLOCK}(?![\d:])(?:{SPACE}?+{_AM_PM})?+"  # 3:45  14:30:05  3:45 pm
+    # 3:45  14:30:05  3:45 pm  3:45</b> pm
+    rf"{_NOT_IN_WORD}(?:{_CLOCK}(?![\d:])(?:(?:</[a-z]{{1,9}}+>)?+{SPACE}?+{_AM_PM})?+"
     rf"|(?:1[0-2]|0?[1-9]){SPACE}?+{_AM_PM}"  # 5 p.m.
     rf"|(?:2[0-4]|[01]?\d)\.[0-5]\d(?={SPACE}?+Uhr)"  # 15.45 of "15.45 Uhr", whose word is the model's
     rf"|(?:2[0-4]|[01]?\d){SPACE}?+[hH]{SPACE}?+[0-5]\d(?![\p{{L}}\p{{N}}])"  # 15h45  15 h 45
@@ -162,17 +165,40 @@ AMOUNT_BEFORE_SIGN = (  # 5 $  20 EUR
     rf"{_NOT_IN_WORD}{_SIGN}{DIGITS}(?:{_SCALE}{SPACE}?+{CURRENCY}(?![\p{{L}}\p{{N}}])|{SPACE}{_CODE}(?![\p{{L}}\p{{N}}]))"
 )
 
-_PHONE_SEPARATOR = r"[ \u00A0.-]"
+_DASH = rf"[.{_HYPHEN}]|{SPACE}"
+_GAP = rf"(?:{SPACE}?[/{_HYPHEN}]{SPACE}?|[.]|&#8209;|{SPACE})"  # between the groups of a phone number
+_THOUSANDS = rf"(?:{_YEAR}{SPACE})?{_SPACED}(?!{SPACE}?\d)"  # "en 2020 10 000 000": two numbers
 PHONE = (
-    rf"(?<![\w+])\+\d{{1,3}}(?:{_PHONE_SEPARATOR}?+\(\d{{1,4}}\))?+(?:{_PHONE_SEPARATOR}?\d{{2,4}}|{_PHONE_SEPARATOR}\d(?!\d)){{2,6}}(?![\d-])"
-    rf"|(?<!\w)\(\d{{2,5}}\){SPACE}?+\d{{3,4}}[ .-]?\d{{3,4}}(?![\d-])"  # (555) 123-4567
-    rf"|{_NOT_IN_WORD}(?:(?:1-)?+\d{{3}}(?P<dash>[.-])\d{{3}}(?P=dash)\d{{4}}(?![\w-])"  # 555-123-4567
-    rf"|\d{{3}}-\d{{4}}(?![\w-])"  # 555-0199
-    rf"|0\d(?P<pause>[ .-])\d\d(?:(?P=pause)\d\d){{3}}(?!\d))"  # 01 23 45 67 89
+    # +33 1 23 45 67 89  +44 (0)20 7946 0958
+    rf"(?<![\w+])\+\d{{1,3}}(?:{_GAP}?+\(\d{{1,4}}\)\d{{0,4}})?+(?:{_GAP}?\d{{2,4}}|{_GAP}\d(?!\d)){{2,8}}(?!\d|-\d)"
+    # (555) 123-4567  (030) 90 18 20
+    rf"|(?<!\w)\(\d{{2,5}}\)(?=(?:{_GAP}?\d){{6,10}}(?!\d)){_GAP}?\d{{2,8}}(?:{_GAP}\d{{2,4}}){{0,4}}(?!\d|-\d)"
+    # 555-123-4567  1 800 555 0199
+    rf"|{_NOT_IN_WORD}(?:(?:1(?:{_DASH}))?\d{{3}}(?P<dash>{_DASH})\d{{3}}(?P=dash)\d{{4}}(?![\w-])"
+    rf"|\d{{3}}[{_HYPHEN}]\d{{4}}(?![\w-])"  # 555-0199
+    # 01 23 45 67 89  030/901820
+    rf"|(?=0(?:{_GAP}?\d){{6,13}}(?!\d))0(?:\d{{1,4}}|(?={SPACE}))(?:{_GAP}\d{{2,8}}){{1,6}}(?!\d)"
+    rf"|(?!{_THOUSANDS})\d{{2,4}}(?:{SPACE}\d{{2,4}}){{3,9}}(?!\d)"  # 612 34 56 78  4111 1111 1111 1111
+    rf"|\d\d(?:{SPACE}\d\d){{2}}(?!\d)|\d{{4}}{SPACE}\d{{6}}{SPACE}\d{{5}}(?!\d))"  # 12 34 56  3782 822463 10005
+)
+IBAN = (  # FR76 3000 6000 0112 3456 7890 189
+    rf"{_NOT_IN_WORD}[A-Z]{{2}}\d\d{SPACE}?[A-Z0-9]{{4}}(?:{SPACE}?[A-Z0-9]{{3}}\d){{2,7}}"
+    rf"(?:{SPACE}?[A-Z0-9]{{0,2}}\d)?(?!\w)"
 )
 
 PERCENT = rf"(?:[%‰]|{SPACE}[%‰](?![\w(@{{%]))"  # not the "%s" of "5 %s"
-NUMBER = rf"{_NOT_IN_WORD}{_SIGN}{DIGITS}(?:{PERCENT}|{SPACE}?+°(?:[CF](?!\p{{L}}))?+)?+"
+NUMBER = (
+    rf"{_NOT_IN_WORD}(?:\d{{1,2}}+['’′]{SPACE}?\d{{1,2}}+(?:[\"”″]|'')"  # 5'10"
+    rf"|{_SIGN}{DIGITS}(?:{PERCENT}|{SPACE}?+°(?:[CF](?!\p{{L}}))?+)?+)"
+)
+
+# What joins two of these to one span: a space at which no line breaks, a hyphen, a slash, a sign of a range or a size.
+# $5 – $10  9:00-17:00  12 × 30  3 m × 4 m  3.–5. Mai
+NUMERIC = frozenset(("number", "date", "time", "amount", "phone"))
+JOINT = (
+    rf"(?:{_NO_BREAK})(?=\d)|{SPACE}?(?:[/–−{_HYPHEN}]|&(?:ndash|#8209);){SPACE}?|\.[–-]"
+    rf"|(?:{SPACE}?[cdkm]?m)?(?:{SPACE}?×{SPACE}?|{SPACE}x{SPACE})"
+)
 
 # Names with digits: A380  GPT-4o  3D  C++
 _WORD_START, _WORD_END = r"(?<![\p{L}\p{M}\p{N}_])", r"(?![\p{L}\p{M}\p{N}_])"
@@ -195,6 +221,7 @@ PATTERNS = (
     ("path", r"[A-Za-z\\]", WINDOWS_PATH),
     ("path", r"[~./]", UNIX_PATH),
     ("path", r"\w", FILE_NAME),
+    ("code", "[A-Z]", IBAN),
     ("date", r"\d", DATE),
     ("phone", r"[\d+(]", PHONE),
     ("time", r"\d", TIME),

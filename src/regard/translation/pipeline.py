@@ -29,17 +29,16 @@ from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
 from regard.text.language import scripts_of
 from regard.text.numbers import invented_numbers
-from regard.text.slots import slots_in
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation
 from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.options import TranslateOptions
-from regard.translation.placeholder_check import CheckedAnswer, checked, repaired
-from regard.translation.prepare import PreparedSentence
+from regard.translation.placeholder_check import CheckedAnswer, checked, repaired, repeated, swapped
 from regard.translation.translation import Candidate, Reason, distinct
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 
+LINE_BREAKS = {ord("\r"): " ", ord("\n"): " "}  # which a model may output
 Seen = tuple[WordAttention, list[WordLink]]  # the attention of an answer's words, and the links
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
 
@@ -286,7 +285,7 @@ class Pipeline:
 
     def _unit_answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
         sentence = unit.prepared
-        answers = [_clean_answer(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
+        answers = [self.bundle.tokenizer.decode(h.ids).translate(LINE_BREAKS) for h in hypotheses]
         if not self.text.mend:
             return answers
         forced = len(self.prefixes.text(unit.start))
@@ -301,7 +300,7 @@ class Pipeline:
         if self.search.sampling is None or self.search.mbr is not None:
             candidates = distinct(candidates, self.search.nbest)
         aligned = draft.seen is not None or not draft.hypotheses
-        return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0].text))
+        return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0]))
 
     def _observation(self, draft: UnitDraft, text: str) -> Observation | None:
         if not draft.hypotheses:
@@ -310,7 +309,8 @@ class Pipeline:
         log_probs, tokens = self._log_probs(draft.hypotheses[0]), len(draft.unit.ids)
         return Observation(prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare)
 
-    def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
+    def _judged(self, draft: UnitDraft, found: CheckedAnswer) -> Judgement | None:
+        text = found.text
         seen = self._observation(draft, text)
         if self.calibration is None:
             return None
@@ -319,6 +319,13 @@ class Pipeline:
         judged = judge(seen, self.calibration)
         invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
+        if found.protected:
+            again = repeated(seen.source, found, self.languages[0] or "en")
+            numbers += [Reason("number", f'"{span}" occurs more often than in the source.') for span in again]
+            numbers += [
+                Reason("order", f'"{second.wanted}" is before "{first.wanted}", unlike in the source.')
+                for first, second in swapped(seen.source, found.protected)
+            ]
         return judged._replace(reasons=(*judged.reasons, *numbers))
 
 
@@ -329,11 +336,3 @@ def _check_room(needed: int, max_length: int | None) -> None:
             "allow more, or demand less",
             parameter="max_length",
         )
-
-
-def _clean_answer(answer: str, sentence: PreparedSentence) -> str:
-    """Replaces line breaks, and slots that the sentence does not have: a model may produce both."""
-    strange = set(slots_in(answer)) - {one.slot for one in sentence.protected_tokens}
-    if not strange and "\n" not in answer and "\r" not in answer:
-        return answer
-    return answer.translate({ord("\r"): " ", ord("\n"): " "} | {ord(slot): "\ufffd" for slot in strange})

@@ -2,21 +2,37 @@
 
 A slot that the search generated is filled and needs no check. A span that the model read unchanged must occur in the
 answer as often as in the source, in one of the allowed forms (`text/span_matching.py`). A missing span replaces the
-words that are aligned with it, or is inserted after the translation of its left neighbour: `repaired`.
+words that are aligned with it, or is inserted after the translation of its left neighbour: `repaired`. The result is
+then read again: a span that is not at its place is missing after all, and a change of order is noted: `verified`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from regard.text.glossary import located_terms
+from regard.text.numbers import numbers_in_words
 from regard.text.span_matching import find_occurrences
+from regard.text.span_patterns import NUMERIC
 from regard.text.words import Span, WordLink, word_spans
 from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText, is_invisible
 from regard.translation.translation import ProtectedSpan
 
 NOT_PRODUCED = "missing from the search's output"
+NOT_READABLE = "not readable in the translation"
+LISTED = NUMERIC | {
+    "url",
+    "email",
+    "path",
+    "code",
+    "mention",
+}  # a translation does not change the order of a list of them
+ONCE = LISTED | {"placeholder"}  # nor repeat them
+LIST_WORDS = frozenset(("and", "or", "to", "et", "ou", "à", "und", "oder", "bis", "y", "o", "a"))
+REORDERED = "in another order than in the source"
 ENDING = ".,;:!?…。！？»\"')]}"
 
 
@@ -52,7 +68,64 @@ def repaired(found: CheckedAnswer) -> CheckedAnswer:
     for fate in found.protected:
         if fate.status == "missing":
             found = _repaired(found, fate)
-    return found
+    return verified(found) if found.protected else found
+
+
+def verified(found: CheckedAnswer) -> CheckedAnswer:
+    """Reads the final text again: reports spans that are not at their places as missing, and notes changes of order."""
+    protected: list[ProtectedSpan] = []
+    last = -1
+    for one in found.protected:
+        if one.target is None or _is_readable(one, found.text):
+            moved = one.target is not None and one.target[0] < last
+            last = last if one.target is None else max(last, one.target[0])
+            protected.append(replace(one, note=REORDERED) if moved and one.kind != TERM else one)
+        else:
+            protected.append(replace(one, target=None, status="missing", note=NOT_READABLE))
+    return replace(found, protected=tuple(protected))
+
+
+def _is_readable(one: ProtectedSpan, text: str) -> bool:
+    """Whether a span can be read at its place: its text is there, and no digits beside it make it another number."""
+    start, end = one.target or (0, 0)
+    said = text[start:end]
+    if one.kind == TERM or said not in (one.text, one.wanted):
+        return one.kind == TERM or bool(find_occurrences(one.wanted, one.kind, said))
+    return one.kind not in NUMERIC or (start, end) in find_occurrences(said, one.kind, text)
+
+
+def swapped(source: str, protected: Sequence[ProtectedSpan]) -> list[tuple[ProtectedSpan, ProtectedSpan]]:
+    """Returns pairs in the wrong order: neighbours in a list or range of numbers (12, 14 and 16), and tags that end
+    before they begin. Other numbers may change places, with the words around them: im Oktober 2015 um 7 Prozent."""
+    found = [one for one in protected if one.target is not None]
+    pairs = [pair for pair in pairwise(one for one in found if one.kind in LISTED) if _are_neighbours(source, *pair)]
+    opened: list[ProtectedSpan] = []
+    for one in found:
+        if one.text.startswith("</") and opened:
+            pairs.append((opened.pop(), one))
+        elif one.text.startswith("<") and not one.text.endswith("/>") and "</" not in one.text:
+            opened.append(one)
+    return [(a, b) for a, b in pairs if a.target and b.target and b.target < a.target]
+
+
+def repeated(source: str, found: CheckedAnswer, language: str) -> list[str]:
+    """Returns the protected spans that the translation has more often than the source, in digits or in words."""
+    words = numbers_in_words(re.sub(r"\d", "", source), language)
+    spans = {(one.text, one.wanted, one.kind) for one in found.protected if one.kind in ONCE}
+    return sorted(
+        wanted
+        for text, wanted, kind in spans
+        if text not in words and _count(wanted, kind, found.text) > _count(text, kind, source)
+    )
+
+
+def _count(span: str, kind: str, text: str) -> int:
+    return len(find_occurrences(span, kind, text))
+
+
+def _are_neighbours(source: str, first: ProtectedSpan, second: ProtectedSpan) -> bool:
+    between = source[first.source[1] : second.source[0]]
+    return all(between[start:end] in LIST_WORDS for start, end in word_spans(between) if between[start].isalpha())
 
 
 def _fate(sentence: PreparedSentence, one: ProtectedToken, restored: RestoredText, answer: str) -> ProtectedSpan | None:
@@ -133,13 +206,11 @@ def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
             return whole
     left = [(s[0] + 1 if invisible else s[1], target[1]) for s, target in found.links]
     left = [link for link in left if link[0] <= lost.source[0]]
+    at = 0
     if left:
         at = max(left)[1]
-        inside_kept = [end for start, end in kept if start < at < end]
-        at = inside_kept[0] if inside_kept else at
-        return at, at
-    if not found.links:  # no alignment: before the punctuation at the end
+    elif not found.links:  # no alignment: before the punctuation at the end
         words = word_spans(found.text)
         at = max((end for start, end in words if found.text[start:end].isalnum()), default=len(found.text))
-        return at, at
-    return 0, 0
+    at = next((end for start, end in kept if start < at < end), at)
+    return at, at

@@ -36,19 +36,24 @@ from regard.text.normalize_input import (
     uncased_names,
 )
 from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
-from regard.text.slots import SLOTS, SlotTexts
+from regard.text.slots import SLOT, SLOTS, SlotTexts
 from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 
 TERM = "term"
 EDGE_KINDS = {"emoji", "symbol"}  # not part of the sentence if at its edge
+APART = {TERM, "object", "symbol"}  # not joined with a span that they touch
 OMITTED = EDGE_KINDS | {"object", "script"}  # not read by a model without slots
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these, if longer
 NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
 SENTENCE_END = ".!?…。！？"
 STOP = re.compile(r"\s?[.!。！]$")  # added to everything by models trained on sentences
-# Read as one space: several spaces, and a line break by wrapping, with quote prefixes (>).
-SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
+# Read as one space: several spaces, a no-break space between words, a line break by wrapping, with quote prefixes (>).
+SPACES = re.compile(
+    r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
+    r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
+)
+NUMBER_SIGNS = ".,:/'’"  # make one number of the digits on both sides
 AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
@@ -136,19 +141,22 @@ class PreparedSentence:
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
 
     def restore(self, answer: str) -> RestoredText:
-        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings."""
+        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. Slots
+        that the sentence does not have are removed, and all but the first of the same."""
         by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
-        if not self.all_caps and by_slot.keys().isdisjoint(answer):  # the answer is unchanged
+        if not self.all_caps and not SLOT.search(answer):  # the answer is unchanged
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
             return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
+        removed = {i for i, c in enumerate(answer) if c in SLOTS and (c not in by_slot or c in answer[:i])}
+        removed |= {i - 1 for i in removed if i and answer[i - 1] == " "}
         parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
         for place, character in enumerate(answer):
             one = by_slot.get(character)
             before, part, after = "", character.upper() if self.all_caps else character, ""
-            if one is not None:
-                left = answer[place - 1] if place else ""
-                left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two adjacent slots
-                before, after = self._spaces(one, left, answer[place + 1 : place + 2])
+            if place in removed:
+                part = ""
+            elif one is not None:
+                before, after = self._spaces(one, "".join(parts)[-2:], answer[place + 1 : place + 2])
                 part = one.wanted[0]
             parts.append(before + part + after)
             starts.append(at + len(before))
@@ -157,10 +165,15 @@ class PreparedSentence:
         return RestoredText("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
 
     def _spaces(self, one: ProtectedToken, left: str, right: str) -> tuple[str, str]:
-        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source."""
-        touches_left = self.source[one.start - 1 : one.start].isalnum() if one.start else False
-        touches_right = self.source[one.end : one.end + 1].isalnum()
-        return " " * (left.isalnum() and not touches_left), " " * (right.isalnum() and not touches_right)
+        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source, or
+        make one number of two: "12,⟨14⟩". `left` are the two characters before it."""
+        before = self.source[one.start - 1 : one.start] if one.start else ""
+        joins = (
+            one.wanted[0][0].isdecimal() and left[:1].isdecimal() and left[-1:] in NUMBER_SIGNS and left[-1:] != before
+        )
+        touches_left = left[-1:].isalnum() and not before.isalnum()
+        touches_right = right.isalnum() and not self.source[one.end : one.end + 1].isalnum()
+        return " " * (touches_left or joins), " " * touches_right
 
     def without_additions(self, answer: str) -> str:
         """Removes what a model of sentences adds: the full stop after a heading that has none, and the capital of a
@@ -293,6 +306,21 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[ProtectedT
     return terms or any(character.isalpha() for a, b in between for character in sentence[a:b])
 
 
+def _touching_joined(spans: Sequence[ProtectedToken]) -> list[ProtectedToken]:
+    """Joins spans without a character between them, such as the three of `<b>3:45</b>`: a model that reads each as a
+    slot may separate them."""
+    joined: list[ProtectedToken] = []
+    for one in spans:
+        last = joined[-1] if joined else one
+        if last.end != one.start or not APART.isdisjoint((last.kind, one.kind)):
+            joined.append(one)
+        else:
+            kinds = {last.kind, one.kind} - {"placeholder"}
+            kind = kinds.pop() if len(kinds) == 1 else "placeholder"
+            joined[-1] = ProtectedToken(last.start, one.end, kind, (last.wanted[0] + one.wanted[0],))
+    return joined
+
+
 def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) -> list[ProtectedToken]:
     """Assigns slots to spans in order, as long as there are any; without slots, some spans are not read. A translated
     term has no slot: the model knows the word, and translates a sentence far better around it than around a slot. Nor
@@ -302,7 +330,7 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     slots = iter(SLOTS[: reader.slots])
     dates = written_dates(sentence, reader.source or "en")
     protected_tokens = []
-    for one in spans:
+    for one in _touching_joined(spans) if len(spans) > 1 else spans:
         if is_invisible(one.kind, one.wanted[0]):
             protected_tokens.append(one._replace(omitted=True))
         elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):

@@ -52,7 +52,7 @@ class ProtectedSpan:
     source: Span
     target: Span | None  # None if it is missing
     status: Status
-    note: str = ""  # why it is missing
+    note: str = ""  # why it is missing, or that its order differs from the source's
 
 
 @dataclass(frozen=True, repr=False)
