@@ -1,7 +1,7 @@
 """Two models side by side on labels and ordinary sentences, judged by a person who does not see which is which.
 
     python benchmarks/judge.py sheet --old src/regard/bundled --new runs/general/bundled --out runs/judged
-    python benchmarks/judge.py count runs/judged
+    python benchmarks/judge.py count runs/judged --data data/general
 
 `sheet` translates benchmarks/judged/labels.tsv (300 labels) and sentences.tsv (200 sentences of ten kinds of text) with
 the six directions of both folders and writes OUT/sheet.tsv: one row per text with translations A and B, which of them
@@ -13,7 +13,8 @@ of the sheet:
     w   wrong: the meaning is wrong or lost, words are missing or invented, or it cannot be understood
 
 Equal translations are written once (B is "="), and their verdict counts for both. `count` prints the verdicts by model
-for labels and for each kind and direction.
+for labels and for each kind and direction. With --data, the training text of the new model, texts that are a whole line
+of it, whatever their case, are counted apart: most labels are.
 """
 
 from __future__ import annotations
@@ -84,17 +85,35 @@ def make_sheet(old: Path, new: Path, out: Path, seed: int) -> None:
     )
 
 
-def count(folder: Path) -> Table:
+def lines_in(data: Path, wanted: Iterable[Row]) -> set[str]:
+    """Returns the numbers of the rows whose source is a line of the training text in its language."""
+    by_language: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for row in wanted:
+        by_language[row["direction"][:2]][row["source"].casefold()].add(row["number"])
+    found: set[str] = set()
+    for language, numbers in by_language.items():
+        for path in data.glob(f"*/train.{language}"):
+            with path.open(encoding="utf-8", newline="\n") as file:
+                found.update(*(numbers[key] for line in file if (key := line.rstrip("\n").casefold()) in numbers))
+    return found
+
+
+def count(folder: Path, data: Path | None = None) -> Table:
     """Counts the verdicts by kind, by direction and in total, for the old and the new model."""
     models = {row["number"]: row for row in read(folder / "key.tsv")}
     counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {"old": Counter(), "new": Counter()})
-    for row in read(folder / "sheet.tsv"):
+    sheet = read(folder / "sheet.tsv")
+    seen = lines_in(data, sheet) if data else set()
+    for row in sheet:
         verdicts = {"A": row["a"].strip(), "B": row["a" if row["B"] == EQUAL else "b"].strip()}
         part = "labels" if row["kind"] == "label" else "sentences"
+        groups = [part, row["kind"], f"{part} {row['direction']}"]
+        if data:
+            groups.append(f"{part}, {'in' if row['number'] in seen else 'not in'} the training text")
         for side, verdict in verdicts.items():
             if verdict not in VERDICTS:
                 raise SystemExit(f'row {row["number"]}: the verdict is "{verdict}"; it must be g, m or w')
-            for group in (part, row["kind"], f"{part} {row['direction']}"):
+            for group in groups:
                 if group != "label":
                     counts[group][models[row["number"]][side]][verdict] += 1
     rows = [
@@ -115,11 +134,12 @@ def main() -> None:
     sheet.add_argument("--seed", type=int, default=1, help="of the order of A and B")
     counted = commands.add_parser("count", help="count the verdicts of a sheet that was filled in")
     counted.add_argument("folder", type=Path)
+    counted.add_argument("--data", type=Path, help="the training text, SOURCE/train.en and so on")
     given = options.parse_args()
     if given.command == "sheet":
         make_sheet(given.old, given.new, given.out, given.seed)
     else:
-        print(count(given.folder).markdown())
+        print(count(given.folder, given.data).markdown())
 
 
 if __name__ == "__main__":
