@@ -60,6 +60,12 @@ def grammar(size: int = 1000, seed: int = 1) -> dict[str, Split]:
     return generate(size, seed)
 
 
+def write(path: Path, *lines: str) -> None:
+    """Writes a text file, and its folder if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
 def write_lines(folder: Path, times: int = 4) -> tuple[Path, Path]:
     src, tgt = folder / "a.en", folder / "a.fr"
     src.write_text("".join(s + "\n" for s, _ in LINES * times), encoding="utf-8")

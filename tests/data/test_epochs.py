@@ -68,7 +68,7 @@ def test_small_corpora_are_encoded_side_by_side(
 ) -> None:
     data, other = (DataConfig(cache=str(tmp_path / name), recase=0.3) for name in "ab")
     expected = ids(encode_epoch(corpora, tokenizer, data, 5, 3))
-    monkeypatch.setattr(epochs, "WORTH_PROCESSES", 0)
+    monkeypatch.setattr(epochs, "WORTH_PROCESSES", (tmp_path / "a.tsv").stat().st_size)
     monkeypatch.setattr(epochs, "usable_cores", lambda: 2)
     monkeypatch.setattr(encode, "_write", None)  # not encoded in this process
     seen: list[int] = []
@@ -76,3 +76,18 @@ def test_small_corpora_are_encoded_side_by_side(
     assert seen == [len(PAIRS), 2 * len(PAIRS)]
     monkeypatch.setattr(epochs, "WorkerPool", None)  # all of it is in the cache: no process is needed
     assert ids(encode_epoch(corpora, tokenizer, other, 5, 3)) == expected
+
+
+def test_few_corpora_are_not_left_to_few_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epochs, "WORTH_PROCESSES", 10)
+    sizes = {"a": 100, "b": 90, "c": 10, "d": 5}
+    for name, size in sizes.items():
+        (tmp_path / name).write_text("x" * size, encoding="utf-8")
+    corpora = [TrainingCorpus(PairFiles((tmp_path / name,))) for name in sizes]
+
+    def chosen(some: list[TrainingCorpus], cores: int) -> list[str]:
+        return [one.files.paths[0].name for one in epochs.small_ones(some, cores)]
+
+    assert chosen(corpora, 16) == ["c", "d"]  # a and b have all cores, one after the other
+    assert chosen(corpora[:2], 16) == chosen(corpora[2:3], 16) == []
+    assert chosen([*corpora, *corpora, *corpora], 2) == [name for name in sizes for _ in range(3)]

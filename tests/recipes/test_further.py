@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support import load_script
+from support import load_script, write
 
 BOX = Path(__file__).parents[2] / "recipes" / "box"
 
@@ -19,11 +19,6 @@ BOX = Path(__file__).parents[2] / "recipes" / "box"
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BOX))
     return load_script(BOX / "further.py")
-
-
-def write(path: Path, *lines: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def test_its_examples(script: Any) -> None:

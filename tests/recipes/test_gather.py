@@ -11,7 +11,7 @@ import pytest
 
 from regard.data.overlap import HeldOutText
 from regard.errors import InputError
-from support import load_script
+from support import load_script, write
 
 BOX = Path(__file__).parents[2] / "recipes" / "box"
 
@@ -20,11 +20,6 @@ BOX = Path(__file__).parents[2] / "recipes" / "box"
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BOX))
     return load_script(BOX / "gather.py")
-
-
-def write(path: Path, *lines: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def test_its_examples(script: Any) -> None:

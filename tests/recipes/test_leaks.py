@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from support import load_script
+from support import load_script, write
 
 SCRIPT = Path(__file__).parents[2] / "recipes" / "box" / "leaks.py"
 LONG = "One two three four five six seven eight nine ten."
-
-
-def write(path: Path, *lines: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 @pytest.fixture

@@ -22,8 +22,7 @@ from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool, usable_cores
 
 NICENESS = 10  # lower priority than training
-SMALL = 32_000_000  # bytes of a corpus that one process encodes while others encode other corpora
-WORTH_PROCESSES = 4_000_000  # bytes of small corpora, together, from which on starting processes saves time
+WORTH_PROCESSES = 4_000_000  # bytes of text from which on starting processes saves time
 
 
 def encode_epoch(
@@ -36,11 +35,11 @@ def encode_epoch(
 ) -> list[EncodedCorpus]:
     """Encodes the corpora: small ones side by side, each in one process, then the others one after another, each on all
     cores. Epoch None: without changes that vary by epoch."""
-    encode = partial(_encode_one, tokenizer, data, seed, epoch)
-    small = _small_ones(corpora, tokenizer, data, seed, epoch) if usable_cores() > 1 else []
+    encode, cores = partial(_encode_one, tokenizer, data, seed, epoch), usable_cores()
+    small = small_ones(_missing(corpora, tokenizer, data, seed, epoch), cores) if cores > 1 else []
     if sum(map(_bytes_of, small)) > WORTH_PROCESSES:
         work = partial(_make_encoder, partial(encode, processes=1))
-        with WorkerPool(work, min(usable_cores(), len(small)), ONE_THREAD) as pool:
+        with WorkerPool(work, min(cores, len(small)), ONE_THREAD) as pool:
             for total in accumulate(count for _, count in pool.results(small)):
                 if progress:
                     progress(total)
@@ -62,16 +61,23 @@ def _encode_one(
     )
 
 
-def _small_ones(
+def _missing(
     corpora: Sequence[TrainingCorpus], tokenizer: Tokenizer, data: DataConfig, seed: int, epoch: int | None
 ) -> list[TrainingCorpus]:
-    """Returns the small corpora that are not in the cache, the largest first."""
+    """Returns the corpora that are not in the cache."""
     entries = {
         cache_entry(one.files, tokenizer, data.with_scaled_transforms(one.rough), epoch, seed, one.tag): one
         for one in corpora
-        if _bytes_of(one) <= SMALL
     }
-    return sorted((one for entry, one in entries.items() if not entry.exists()), key=_bytes_of, reverse=True)
+    return [one for entry, one in entries.items() if not entry.exists()]
+
+
+def small_ones(corpora: Sequence[TrainingCorpus], cores: int) -> list[TrainingCorpus]:
+    """Returns the corpora to encode side by side, the largest first: those that are at most half of what a core has to
+    encode of all, so that no core works long when the others have finished."""
+    most = max(WORTH_PROCESSES, sum(map(_bytes_of, corpora)) / cores / 2)
+    small = sorted((one for one in corpora if _bytes_of(one) <= most), key=_bytes_of, reverse=True)
+    return small if len(small) > 1 else []
 
 
 def _bytes_of(one: TrainingCorpus) -> int:

@@ -23,14 +23,8 @@ from regard.translation.translation import ProtectedSpan
 
 NOT_PRODUCED = "missing from the search's output"
 NOT_READABLE = "not readable in the translation"
-LISTED = NUMERIC | {
-    "url",
-    "email",
-    "path",
-    "code",
-    "mention",
-}  # a translation does not change the order of a list of them
-ONCE = LISTED | {"placeholder"}  # nor repeat them
+LISTED = NUMERIC | {"url", "email", "path", "code", "mention"}  # a translation keeps the order of a list of them
+ONCE = LISTED | {"placeholder"}  # and does not repeat them
 LIST_WORDS = frozenset(("and", "or", "to", "et", "ou", "à", "und", "oder", "bis", "y", "o", "a"))
 REORDERED = "in another order than in the source"
 ENDING = ".,;:!?…。！？»\"')]}"
