@@ -22,6 +22,7 @@ import argparse
 import json
 import sys
 import time
+import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -126,7 +127,8 @@ def main(words: Sequence[str] | None = None) -> int:
         if given.docs:
             page.write_page(given.docs, results)
         print(page.markdown(results))
-        whole = None if given.model else sum(p.stat().st_size for folder in translators() for p in folder.iterdir())
+        files = [] if given.model else [path for folder in translators() for path in folder.iterdir()]
+        whole = sum(len(zlib.compress(path.read_bytes())) for path in files) or None
         print("", *goals.judged(results, whole), sep="\n")
     except RegardError as problem:
         print(f"benchmarks/box.py: {problem}", file=sys.stderr)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 SAID = ("voice.", "tatoeba.", "europarl.")  # how files of OUT/translated begin
+WITHOUT_PAIRS = "Wikipedia, Common Voice, novels and guides"
 LINES, TINY_LINES = 400, 20  # of each text
 # Names of files in DATA without the language at their end; {pair} is en-fr, {other} fr.
 FITTED_ON = {
@@ -58,15 +59,15 @@ def teacher_of(card: Mapping[str, Any]) -> str:
 
     >>> said = {"recipe": {"data": {"corpus": [{"src": "voice.en-fr.en"}]}}}
     >>> teacher_of(said | {"started_from": {"folder": "half"}})
-    'sentences of Common Voice and Tatoeba that the model itself translated, halfway through its training'
+    'sentences of Wikipedia, Common Voice, novels and guides that the model itself translated, halfway through training'
     """
     corpora = card.get("recipe", {}).get("data", {}).get("corpus", [])
     names = [Path(corpus["src"]).name for corpus in corpora]
     if not any(name.startswith(SAID) for name in names):
         return ""
     if "started_from" in card and not any(name.startswith("europarl.") for name in names):
-        return "sentences of Common Voice and Tatoeba that the model itself translated, halfway through its training"
-    return "sentences of Common Voice, Tatoeba and Europarl that a larger model translated, trained on the same pairs"
+        return f"sentences of {WITHOUT_PAIRS} that the model itself translated, halfway through training"
+    return f"sentences of {WITHOUT_PAIRS}, and of the pairs, that a larger model translated, trained on the same pairs"
 
 
 def views(chain: Chain, seconds: float) -> Iterator[StageCost]:
