@@ -16,7 +16,6 @@ from regard.text.words import Span, word_lists
 
 MAX_CHARS, MAX_WORDS = 60, 6
 MAX_LABEL = 4  # words of a fragment to which no article is added
-NO_BREAK_SPACE = "\u00a0"
 _END = re.compile(r"(?:\s*[.,:;!?…。！？])*$")
 _FIRST_WORD = re.compile(r"([^\s'’]+['’]?).*", re.DOTALL)  # l' is one
 _SPACED = re.compile(r"\s*([:;!?]+)")
@@ -27,8 +26,8 @@ def is_fragment(text: str, span: Span, language: str = "en") -> bool:
     """Whether a sentence of a text is a fragment: it is short, alone in its line apart from list marks, and does not
     end with a full stop.
 
-    >>> [is_fragment(text, (0, 8)) for text in ("Settings", "Settings:", "Settings.", "Settings are saved here")]
-    [True, True, False, False]
+    >>> [is_fragment(text, (0, len(text))) for text in ("Settings", "Save…", "kind regards,", "It is saved.")]
+    [True, True, True, False]
     """
     start, end = span
     sentence = text[start:end]
@@ -48,7 +47,7 @@ def reshaped(read: str, answer: str, language: str | None) -> str:
     an article at its beginning if the fragment has none. German nouns and English names of days keep their capital.
 
     >>> reshaped("settings:", "Les paramètres.", "fr"), reshaped("Cancel (Esc)", "Annuler (Esc).", "fr")
-    ('paramètres\\xa0:', 'Annuler (Esc)')
+    ('paramètres :', 'Annuler (Esc)')
     """
     own, added = _END.search(read), _END.search(answer)
     if own is None or added is None or not answer[: added.start()]:
@@ -63,12 +62,12 @@ def reshaped(read: str, answer: str, language: str | None) -> str:
 
 
 def spaced(marks: str, language: str | None) -> str:
-    """Returns punctuation marks with the spaces that the language has before them: French has one before : ; ! and ?
+    """Returns punctuation marks with the spaces that models write before them: in French one before : ; ! and ?
 
     >>> spaced(":", "fr"), spaced(" :", "de"), spaced("…", "fr")
-    ('\\xa0:', ':', '…')
+    (' :', ':', '…')
     """
-    return _SPACED.sub(NO_BREAK_SPACE + r"\1" if language == "fr" else r"\1", marks)
+    return _SPACED.sub(r" \1" if language == "fr" else r"\1", marks)
 
 
 def _without_article(core: str, text: str, language: str | None) -> str:

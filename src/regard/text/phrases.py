@@ -69,7 +69,7 @@ def phrase_edits(
     are copied; `informal`: whether rows that address the reader formally are left out.
 
     >>> phrase_edits("SETTINGS:", "en", "fr"), phrase_edits("Date of my birth", "en", "fr")
-    ([(0, 8, 'PARAMÈTRES'), (8, 9, '\\xa0:')], None)
+    ([(0, 8, 'PARAMÈTRES'), (8, 9, ' :')], None)
     """
     if source not in LANGUAGES or target not in LANGUAGES or source == target:
         return None
