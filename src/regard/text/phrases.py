@@ -37,7 +37,7 @@ _SPANISH_MARKS = {"!": "¡", "?": "¿"}
 _NO_OPENING_MARKS = str.maketrans("", "", "¡¿")
 
 
-class Phrase(NamedTuple):
+class PhraseEntry(NamedTuple):
     """An entry of the table: the form in the source language, its translation, and the kind of its row."""
 
     form: str
@@ -45,11 +45,11 @@ class Phrase(NamedTuple):
     kind: str
 
 
-class PhraseTable(NamedTuple):
+class PhraseLookup(NamedTuple):
     """The entries for two languages, by form as it is in the table, or by form in lower case."""
 
-    entries: dict[str, Phrase]
-    parts: dict[str, Phrase]  # of the kind `part`
+    entries: dict[str, PhraseEntry]
+    parts: dict[str, PhraseEntry]  # of the kind `part`
 
     def translation(self, text: str, informal: bool, part: bool = False) -> str | None:
         """Returns the translation in the case of the text, None if it is not in the table."""
@@ -102,7 +102,7 @@ class _Piece(NamedTuple):
     before_span: bool = False
 
 
-def _pieces(text: str, spans: Sequence[LabeledSpan], table: PhraseTable) -> Iterator[_Piece]:
+def _pieces(text: str, spans: Sequence[LabeledSpan], table: PhraseLookup) -> Iterator[_Piece]:
     """Yields separators and the texts between them and the spans; only one text, if the table has all of it."""
     first = found.end() if (found := _SEPARATOR.match(text)) else 0
     last = found.start() if (found := _SEPARATOR_AT_END.search(text, first)) else len(text)
@@ -126,17 +126,17 @@ def _pieces(text: str, spans: Sequence[LabeledSpan], table: PhraseTable) -> Iter
 
 
 @cache
-def phrase_table(source: str, target: str) -> PhraseTable:
+def phrase_table(source: str, target: str) -> PhraseLookup:
     rows = Path(__file__).with_name("phrases.tsv").read_text(encoding="utf-8").splitlines()
     languages = rows[0].split("\t")
-    table = PhraseTable({}, {})
+    table = PhraseLookup({}, {})
     for case in (str, str.casefold):  # forms as they are take precedence: de Links, links
         for row in rows[1:]:
             cells = dict(zip(languages, row.split("\t"), strict=True))
             translation = cells[target].split("|")[0].strip("()")
             for form in cells[source].split("|"):
                 if not form.startswith("("):
-                    entry = Phrase(form, translation, cells["kind"])
+                    entry = PhraseEntry(form, translation, cells["kind"])
                     for entries in (table.entries, table.parts)[: 1 + (entry.kind == PART)]:
                         entries.setdefault(case(normalized(form)), entry)
     return table
