@@ -71,7 +71,20 @@ def test_fragments_into_english(text: str, source: str, english: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["3 May", "May 3", "Monday 9:00", "1 page", "Delete {count}", "Settings of Tom", "Tom", "F5", "…", "“Help”"]
+    "text",
+    [
+        "3 May",
+        "May 3",
+        "Monday 9:00",
+        "1 page",
+        "Delete {count}",
+        "Settings of Tom",
+        "Tom",
+        "F5",
+        "…",
+        "“Help”",
+        "Right!",
+    ],
 )
 def test_what_is_not_wholly_in_the_table_is_not_translated(text: str) -> None:
     assert translated(text) is None

@@ -27,7 +27,7 @@ from regard.text.normalize_input import TextEdit
 from regard.text.protected_spans import NAME, LabeledSpan
 
 LANGUAGES = ("en", "fr", "de", "es")
-PART, FORMAL = "part", "formal"
+PART, FORMAL, LETTER = "part", "formal", "letter"
 APART = ("emoji", "symbol", "object")  # protected spans that separate what is beside them
 _SEPARATOR = re.compile(r"\s*(?:[/|<>→·•()\[\]:;,+*…=_!?¡¿]|\.{2,}|\.(?=:)|(?<=\s)-(?=\s)|[–—])+\s*")
 _SEPARATOR_AT_END = re.compile(_SEPARATOR.pattern + "$")
@@ -51,11 +51,14 @@ class PhraseLookup(NamedTuple):
     entries: dict[str, PhraseEntry]
     parts: dict[str, PhraseEntry]  # of the kind `part`
 
-    def translation(self, text: str, informal: bool, part: bool = False) -> str | None:
-        """Returns the translation in the case of the text, None if it is not in the table."""
+    def translation(self, text: str, informal: bool = False, part: bool = False, spoken: bool = False) -> str | None:
+        """Returns the translation in the case of the text, None if it is not in the table. A single `spoken` word is
+        translated only if it is a greeting or the like: "Right!" is no label."""
         form, entries = normalized(text), self.parts if part else self.entries
         found = entries.get(form) or entries.get(form.casefold())
         if found is None or (informal and found.kind == FORMAL):
+            return None
+        if spoken and " " not in form and found.kind not in (FORMAL, LETTER):
             return None
         if text.isupper() and len(form) > 1 and not found.form.isupper():
             return found.translation.upper()
@@ -74,15 +77,16 @@ def phrase_edits(
     if source not in LANGUAGES or target not in LANGUAGES or source == target:
         return None
     table, phrases, marks = phrase_table(source, target), list[TextEdit](), list[TextEdit]()
+    spoken = text.rstrip().endswith(("!", "?"))
     for start, end, separates, after_span, before_span in _pieces(text, spans, table):
         piece = text[start:end]
         if separates:
             marks.append((start, end, spaced(piece.translate(_NO_OPENING_MARKS), target)))
         elif after_span:  # its order may differ: 3 May
             return None
-        elif new := table.translation(piece, informal, part=before_span):
+        elif new := table.translation(piece, informal, before_span, spoken):
             phrases.append((start, end, new))
-        elif (part := _NUMBERED.fullmatch(piece)) and (new := table.translation(part[1], informal, part=True)):
+        elif (part := _NUMBERED.fullmatch(piece)) and (new := table.translation(part[1], informal, True, spoken)):
             phrases.append((start, start + part.end(1), new))
         elif not _KEY.fullmatch(piece):
             return None
@@ -106,7 +110,7 @@ def _pieces(text: str, spans: Sequence[LabeledSpan], table: PhraseLookup) -> Ite
     """Yields separators and the texts between them and the spans; only one text, if the table has all of it."""
     first = found.end() if (found := _SEPARATOR.match(text)) else 0
     last = found.start() if (found := _SEPARATOR_AT_END.search(text, first)) else len(text)
-    if table.translation(text[first:last] or " ", informal=False):
+    if table.translation(text[first:last] or " "):
         yield from (_Piece(0, first, True), _Piece(first, last), _Piece(last, len(text), True))
         return
     at, after_span = 0, False
