@@ -11,7 +11,7 @@ from regard.search.options import SearchOptions
 from regard.translation.assemble import _best_choices, assembled
 from regard.translation.pipeline import SearchRun, UnitResult
 from regard.translation.placeholder_check import CheckedAnswer
-from regard.translation.prepare import PreparedSentence
+from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.translation import Candidate, ProtectedSpan
 from regard.translation.units import Unit
 from regard.translator import Translator

@@ -12,7 +12,8 @@ from regard.text.slots import SLOTS
 from regard.text.words import WordLink, word_spans
 from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import NOT_READABLE, REORDERED, checked, repaired, repeated, swapped
-from regard.translation.prepare import PreparedSentence, ProtectedToken, Reader, prepared
+from regard.translation.prepare import Reader, prepared
+from regard.translation.prepared_sentence import PreparedSentence, ProtectedToken
 
 LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
 

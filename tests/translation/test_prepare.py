@@ -10,7 +10,8 @@ from regard.text.glossary import Glossary
 from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
 from regard.translation.options import TranslateOptions
-from regard.translation.prepare import PreparedSentence, Reader, prepared
+from regard.translation.prepare import Reader, prepared
+from regard.translation.prepared_sentence import PreparedSentence
 from regard.translator import Translator
 from support import LINES, Call, grammar
 

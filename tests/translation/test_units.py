@@ -79,7 +79,38 @@ def test_a_long_sentence_is_cut_before_a_conjunction_of_its_language(tokenizer: 
 def test_items_of_lists_and_signatures(tokenizer: Tokenizer) -> None:
     make = UnitMaker(tokenizer, (), 100, TranslateOptions(mend=True), Reader("en", "fr"))
     found = units(make, "- two eggs\n- Milk\n\nKind regards,\nMark")
-    assert [unit.prepared.item_in for unit in found] == ["fr", None, None, None]
+    assert [unit.prepared.fragment_in for unit in found] == ["fr", "fr", "fr", None]
     assert found[0].prepared.without_additions("Deux œufs.") == "deux œufs"
     assert [unit.prepared.read for unit in found][2:] == ["Kind regards,", ""]
     assert found[-1].prepared.restore("").text == "Mark"
+
+
+def phrase(tokenizer: Tokenizer, text: str, **options: object) -> tuple[str, list[str]]:
+    """The translation of the first unit by the phrase table, and the kinds of its protected spans."""
+    chosen = TranslateOptions(**({"mend": True, "phrases": True} | options))  # type: ignore[arg-type]
+    first = units(UnitMaker(tokenizer.plain, (), 100, chosen, Reader("en", "fr", slots=len(SLOTS))), text)[0]
+    assert bool(first.prepared.known) is not bool(first.ids)
+    return first.prepared.known, [one.kind for one in first.prepared.protected_tokens]
+
+
+def test_fragments_of_the_phrase_table_are_not_read(tokenizer: Tokenizer) -> None:
+    assert phrase(tokenizer, "• Log out") == ("Se déconnecter", ["phrase"])
+    assert phrase(tokenizer, "Phone: 555-0199") == ("Téléphone : 555-0199", ["phrase", "phone"])
+    assert phrase(tokenizer, "Settings\nThe cat sleeps.")[0] == "Paramètres"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Settings are here", {}),
+        ("Settings. Log out", {}),
+        ("Settings", {"phrases": None}),
+        ("Settings", {"phrases": False}),
+        ("Settings", {"mend": False}),
+        ("Settings", {"glossary": {"settings": "réglages"}}),
+        ("Please wait", {"formality": "informal"}),
+        ("Phone: 1,250", {"localize": True}),
+    ],
+)
+def test_the_phrase_table_does_not_apply(tokenizer: Tokenizer, text: str, options: dict[str, object]) -> None:
+    assert phrase(tokenizer, text, **options)[0] == ""

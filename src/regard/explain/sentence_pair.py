@@ -27,7 +27,7 @@ from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
 from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline, UnitResult
-from regard.translation.prepare import PreparedSentence
+from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.translator import TextTranslator
 from regard.translation.units import Unit
 
@@ -63,6 +63,7 @@ class ExplainedSource:
     search: DecodeConfig
     guard: bool = True
     sentences: int = 1  # number of sentences in the whole text
+    phrase: str = ""  # its translation by the phrase table, as in `translate`
 
     @property
     def bundle(self) -> Bundle:
@@ -99,7 +100,9 @@ class ExplainedSource:
         return self.pipeline.results([self.unit])[0]
 
     def target(self, given: str | None = None, nbest: int = 0) -> ExplainedTarget:
-        """Returns the given translation, or else entry `nbest` of the n-best list, from 0."""
+        """Returns the given translation, or else entry `nbest` of the n-best list, from 0. The translation by the
+        phrase table replaces entry 0."""
+        given = self.phrase or None if given is None and nbest == 0 else given
         if given is not None:
             (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(given).text])
             return ExplainedTarget(tuple(ids), given, "forced")
@@ -170,14 +173,16 @@ def explained_source(
             f'there is nothing to explain: "{parts[0].prepared.source}" has no words and is copied as it is; '
             "give one sentence"
         )
-    return ExplainedSource(model, parts[0], search, guard, count)
+    phrases = {unit.sentence: unit.prepared.known for unit in units_of(model, text, search.mend)}
+    return ExplainedSource(model, parts[0], search, guard, count, phrases[parts[0].sentence])
 
 
-def units_of(model: TextTranslator, text: str) -> list[Unit]:
-    """Splits a text into sentences as `translate` does, long ones in parts; raises InputError for a text without
-    any."""
+def units_of(model: TextTranslator, text: str, phrases: bool = False) -> list[Unit]:
+    """Splits a text into sentences as `translate` does, long ones in parts; `phrases` that the phrase table has are not
+    read. Raises InputError for a text without any."""
     model, text = model.for_text(text)
-    units = list(model.unit_maker(TranslateOptions(mend=model.config.mend)).units([(0, text)]))
+    options = TranslateOptions(mend=model.config.mend, phrases=phrases)
+    units = list(model.unit_maker(options).units([(0, text)]))
     if not units:
         raise InputError("there is nothing to explain: the text is empty; give one sentence")
     return units

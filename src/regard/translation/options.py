@@ -74,6 +74,11 @@ class TranslateOptions(SearchSettings):
         "capitals is translated into capitals.",
         otherwise="the model's",
     )
+    phrases: bool | None = key(
+        None,
+        "Translate labels, headings, greetings and the like by the phrase table, where it has all of them.",
+        otherwise="on if mend is",
+    )
     localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
     glossary: Glossary | None = None  # terms with fixed translations; a dict of them becomes a Glossary
     guard: bool = key(True, "Check every sentence, and search doubtful ones again in another way.")
@@ -112,6 +117,7 @@ class TranslateOptions(SearchSettings):
             beam=own.beam if self.beam is None else self.beam,
             length_penalty=own.length_penalty if self.length_penalty is None else self.length_penalty,
             mend=own.mend if self.mend is None else self.mend,
+            phrases=own.mend if self.phrases is None else self.phrases,
             in_context=own.in_context if self.in_context is None else self.in_context,
         )
 
@@ -138,7 +144,13 @@ def translate_option(name: str) -> OptionSpec:
 
 
 # For evaluating a model on test sets, where each line is a sentence.
-AS_LINES: dict[str, Any] = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
+AS_LINES: dict[str, Any] = {
+    "split": "lines",
+    "protect": False,
+    "phrases": False,
+    "guard": False,
+    "precision": "float32",
+}
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:

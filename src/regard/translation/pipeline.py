@@ -185,7 +185,10 @@ class Pipeline:
             if weights is not None and asked not in seen:
                 seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
             links = seen[asked][1] if asked in seen else []
-            texts = [checked(unit.prepared, text, () if i else links) for i, text in enumerate(answers or [""])]
+            texts = [
+                checked(unit.prepared, text, () if i else links)
+                for i, text in enumerate(answers or [unit.prepared.known])
+            ]
             drafts.append(UnitDraft(unit, found, texts, seen.get(asked), SearchRun(options, key[1])))
         return drafts
 

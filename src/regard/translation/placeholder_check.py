@@ -18,7 +18,8 @@ from regard.text.numbers import numbers_in_words
 from regard.text.span_matching import find_occurrences
 from regard.text.span_patterns import NUMERIC
 from regard.text.words import Span, WordLink, word_spans
-from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText, is_invisible
+from regard.translation.prepare import PHRASE, TERM, is_invisible
+from regard.translation.prepared_sentence import PreparedSentence, ProtectedToken, RestoredText
 from regard.translation.translation import ProtectedSpan
 
 NOT_PRODUCED = "missing from the search's output"
@@ -54,7 +55,10 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
         target = _first_free(one, found.text, taken)
         fates[i] = _span(sentence, one, target, "kept" if target else "missing")
         taken += [target] if target else []
-    return replace(found, protected=tuple(fate for fate in fates if fate is not None))
+    protected = tuple(fate for fate in fates if fate is not None)
+    if sentence.known:
+        moved = tuple((one.source, one.target) for one in protected if one.kind == PHRASE and one.target)
+    return CheckedAnswer(restored.text, moved, protected)
 
 
 def repaired(found: CheckedAnswer) -> CheckedAnswer:

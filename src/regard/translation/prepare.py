@@ -8,8 +8,7 @@
 Protected spans (`text/protected_spans.py`, a glossary's terms) are handled in one of three ways: at the edge of a
 sentence a span is left out and put back; inside it is replaced by a slot (`text/slots.py`), if the model was trained
 with slots; otherwise the model reads it unchanged, and the search must output it. A sentence without a letter outside
-of such spans is not read at all. Character positions are tracked: `PreparedSentence.origins` maps the model's input to
-the sentence, `RestoredText.starts` the model's answer to the restored text.
+of such spans is not read at all, nor one that the phrase table has (`text/phrases.py`).
 """
 
 from __future__ import annotations
@@ -18,10 +17,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import NamedTuple
+from itertools import islice
 
-from regard.text.casing import lowercase_initial
 from regard.text.glossary import TermMatch
 from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
@@ -35,25 +32,24 @@ from regard.text.normalize_input import (
     truecase,
     uncased_names,
 )
+from regard.text.phrases import phrase_edits
 from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
-from regard.text.slots import SLOT, SLOTS, SlotTexts
+from regard.text.slots import SLOTS
 from regard.text.words import Span
 from regard.translation.options import TranslateOptions
+from regard.translation.prepared_sentence import SENTENCE_END, PreparedSentence, ProtectedToken, replace_spans
 
-TERM = "term"
+TERM, PHRASE = "term", "phrase"  # of a glossary, of the phrase table
 EDGE_KINDS = {"emoji", "symbol"}  # not part of the sentence if at its edge
 APART = {TERM, "object", "symbol"}  # not joined with a span that they touch
 OMITTED = EDGE_KINDS | {"object", "script"}  # not read by a model without slots
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor are these, if longer
 NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # not read at the edge by a model without slots
-SENTENCE_END = ".!?…。！？"
-STOP = re.compile(r"\s?[.!。！]$")  # added to everything by models trained on sentences
 # Read as one space: several spaces, a no-break space between words, a line break by wrapping, with quote prefixes (>).
 SPACES = re.compile(
     r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
     r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
 )
-NUMBER_SIGNS = ".,:/'’"  # make one number of the digits on both sides
 AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
@@ -70,132 +66,6 @@ class Reader:
     def scripts(self) -> tuple[str, ...] | None:
         """The scripts that the model reads; None if they are unknown."""
         return scripts_of(self.source, self.target)
-
-
-class ProtectedToken(NamedTuple):
-    """A protected span of a sentence."""
-
-    start: int
-    end: int
-    kind: str
-    wanted: tuple[str, ...]  # allowed forms in the translation, best first
-    slot: str | None = None  # the character that the model reads instead
-    outside: bool = False  # at the edge of the sentence: the model does not read it
-    omitted: bool = False  # inside, but not read: it is inserted next to its neighbours
-
-
-@dataclass(frozen=True)
-class RestoredText:
-    """An answer of the model, restored to the final text."""
-
-    text: str
-    starts: Sequence[int]  # where each character of the answer, and its end, begins in the text
-    ends: Sequence[int]  # where each character of the answer ends in the text
-
-    def span(self, answer: Span) -> Span:
-        start = self.starts[answer[0]]
-        return start, self.ends[answer[1] - 1] if answer[1] > answer[0] else start
-
-
-class WrittenForm(NamedTuple):
-    """A given translation in the form in which the model would output it."""
-
-    text: str
-    origins: tuple[Span, ...]  # span in the translation of each character of `text`
-
-
-@dataclass(frozen=True)
-class PreparedSentence:
-    """A sentence and the model's input for it."""
-
-    source: str
-    start: int  # the model reads source[start:end], changed; the surroundings are put back
-    end: int
-    read: str  # empty: nothing is read, and the sentence is its own translation
-    origins: tuple[Span, ...]  # span in `source` of each character of `read`
-    protected_tokens: tuple[ProtectedToken, ...] = ()
-    all_caps: bool = False  # in capitals, like its translation
-    item_in: str | None = None  # target language, for a list item that begins in lower case
-
-    @property
-    def inner(self) -> list[ProtectedToken]:
-        """The protected spans that the model reads, or reads as a slot."""
-        return [one for one in self.protected_tokens if not one.outside]
-
-    @property
-    def bare(self) -> str:
-        """The sentence without its protected spans."""
-        edges = [0, *(edge for one in self.protected_tokens for edge in (one.start, one.end)), len(self.source)]
-        return " ".join(self.source[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-
-    @property
-    def slots(self) -> SlotTexts:
-        """The texts that the slots of `read` stand for."""
-        filled = [one for one in self.protected_tokens if one.slot]
-        return SlotTexts(
-            tuple(self.source[one.start : one.end] for one in filled), tuple(one.wanted[0] for one in filled)
-        )
-
-    def origin(self, read: Span) -> Span:
-        """Returns the span of the source that a span of `read` comes from."""
-        return self.origins[read[0]][0], self.origins[read[1] - 1][1]
-
-    def restore(self, answer: str) -> RestoredText:
-        """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. Slots
-        that the sentence does not have are removed, and all but the first of the same."""
-        by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
-        if not self.all_caps and not SLOT.search(answer):  # the answer is unchanged
-            text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
-            return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
-        removed = {i for i, c in enumerate(answer) if c in SLOTS and (c not in by_slot or c in answer[:i])}
-        removed |= {i - 1 for i in removed if i and answer[i - 1] == " "}
-        parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
-        for place, character in enumerate(answer):
-            one = by_slot.get(character)
-            before, part, after = "", character.upper() if self.all_caps else character, ""
-            if place in removed:
-                part = ""
-            elif one is not None:
-                before, after = self._spaces(one, "".join(parts)[-2:], answer[place + 1 : place + 2])
-                part = one.wanted[0]
-            parts.append(before + part + after)
-            starts.append(at + len(before))
-            ends.append(starts[-1] + len(part))
-            at += len(parts[-1])
-        return RestoredText("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
-
-    def _spaces(self, one: ProtectedToken, left: str, right: str) -> tuple[str, str]:
-        """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source, or
-        make one number of two: "12,⟨14⟩". `left` are the two characters before it."""
-        before = self.source[one.start - 1 : one.start] if one.start else ""
-        joins = (
-            one.wanted[0][0].isdecimal() and left[:1].isdecimal() and left[-1:] in NUMBER_SIGNS and left[-1:] != before
-        )
-        touches_left = left[-1:].isalnum() and not before.isalnum()
-        touches_right = right.isalnum() and not self.source[one.end : one.end + 1].isalnum()
-        return " " * (touches_left or joins), " " * touches_right
-
-    def without_additions(self, answer: str) -> str:
-        """Removes what a model of sentences adds: the full stop after a heading that has none, and the capital of a
-        list item."""
-        answer = answer if self.item_in is None else lowercase_initial(answer, self.item_in)
-        stop = STOP.search(answer)
-        if stop is None or self.read[-1:] in SENTENCE_END or not self.read[-1:].isalnum():
-            return answer
-        return answer[: stop.start()] or answer
-
-    def as_model_output(self, text: str) -> WrittenForm:
-        """Converts a given translation to the model's output form: without the sentence's surroundings, in lower case
-        if the sentence is read so, and with a slot for the first occurrence of each slot's text."""
-        before, after = self.source[: self.start], self.source[self.end :]
-        start = len(before) if text.startswith(before) else 0
-        end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
-        changes: list[TextEdit] = []
-        for one in self.protected_tokens:
-            if one.slot and (place := _first_occurrence(text, (start, end), one.wanted, changes)):
-                changes.append((*place, one.slot))
-        said, origins = _changed(text, start, end, changes)
-        return WrittenForm(sentence_case(said) if self.all_caps and is_all_caps(text[start:end]) else said, origins)
 
 
 def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence:
@@ -225,6 +95,23 @@ def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> Prepar
     if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
         read = truecase(read, reader.known, reader.source or "en")
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), all_caps)
+
+
+def translated_phrase(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence | None:
+    """Returns a fragment with its translation by the phrase table, None if the table does not have all of it. A term of
+    the glossary takes precedence, and so do the numbers of another locale."""
+    languages = reader.source or "en", reader.target or "en"
+    if options.glossary and options.glossary.find(sentence, *languages):
+        return None
+    spans = protected_spans(sentence)
+    edits = phrase_edits(sentence, reader.source, reader.target, spans, options.formality == "informal")
+    if edits is None or (options.localize and any(map(str.isdecimal, sentence))):
+        return None
+    known, _ = replace_spans(sentence, 0, len(sentence), edits)
+    tokens = [ProtectedToken(start, end, PHRASE, (new,)) for start, end, new in edits if any(map(str.isalpha, new))]
+    taken = {place for token in tokens for place in range(token.start, token.end)}
+    tokens += [ProtectedToken(*span, (sentence[span.start : span.end],)) for span in spans if span.start not in taken]
+    return PreparedSentence(sentence, 0, len(sentence), "", (), tuple(sorted(tokens)), known=known)
 
 
 def unread(sentence: str) -> PreparedSentence:
@@ -374,26 +261,4 @@ def _as_read(
         for found in pattern.finditer(sentence, start, end):
             if not any(first < found.end() and found.start() < stop for first, stop in taken):
                 changes.append((*found.span(), new))
-    return _changed(sentence, start, end, changes)
-
-
-def _changed(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -> tuple[str, tuple[Span, ...]]:
-    """Returns a part of a text with some of its spans replaced, and the origin of each character."""
-    read: list[str] = []
-    origins: list[Span] = []
-    for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
-        read.append(sentence[last:first] + new)
-        origins += [(at, at + 1) for at in range(last, first)] + [(first, stop)] * len(new)
-    return "".join(read), tuple(origins)
-
-
-def _first_occurrence(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:
-    """Returns the first free span of one of the wanted texts, None if there is none."""
-    for one in wanted:
-        at = text.find(one, *within)
-        while at >= 0:
-            end = at + len(one)
-            if not any(first < end and at < stop for first, stop, _ in taken):
-                return at, end
-            at = text.find(one, at + 1, within[1])
-    return None
+    return replace_spans(sentence, start, end, changes)

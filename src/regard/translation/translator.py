@@ -34,6 +34,7 @@ class TextTranslator(TextTranslation, ScoringModel):
             check_documents(options.documents, len(lines))
         search = options.search()
         prefixes = checked_prefixes(options.prefix, texts, len(lines))
+        options = replace(options, phrases=options.phrases and not any(prefixes))
         engine = self.engine(self._steered(options.steer, options.rules), options.batch_tokens, options.precision)
         # Shared by parts that are translated together; the register is in the ids of their units.
         shared = replace(options, prefix="", progress=None, formality=None, documents=(), in_context=False)

@@ -12,13 +12,15 @@ from typing import NamedTuple
 from regard.search.engine import Context, StopSignal
 from regard.search.prefix import NO_START, ForcedStart
 from regard.text.clauses import clause_spans
+from regard.text.fragments import is_fragment
 from regard.text.layout import is_list_item
 from regard.text.names import is_email_signature
 from regard.text.sentences import sentence_spans
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import Span
 from regard.translation.options import TranslateOptions
-from regard.translation.prepare import PreparedSentence, Reader, prepared, unread
+from regard.translation.prepare import Reader, prepared, translated_phrase, unread
+from regard.translation.prepared_sentence import PreparedSentence
 
 MAX_SENTENCE_CHARS = 20_000  # longer sentences are split before anything else
 ROOM = 2  # for EOS, and for a possible word-start mark at the beginning of a part
@@ -94,10 +96,13 @@ class UnitMaker:
         sentence = text[slice(*span)]
         if self.options.protect and self.options.mend and is_email_signature(text, span):
             return unread(sentence)
+        ends = sentence[-1:] == "." and sentence[-2:] != ".."
+        fragment = self.options.mend and not ends and is_fragment(text, span, self._language)
+        if fragment and self.options.phrases and (known := translated_phrase(sentence, self.options, self.reader)):
+            return known
         found = prepared(sentence, self.options, self.reader)
-        if self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language):
-            return replace(found, item_in=self.reader.target)
-        return found
+        item = self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language)
+        return replace(found, fragment_in=self.reader.target) if fragment or item else found
 
     def _encoded(self, waiting: Sequence[_Waiting]) -> Iterator[Unit]:
         encoded = self.tokenizer.encode_source([one.prepared.read for one in waiting])
