@@ -206,7 +206,7 @@ def _negation(own: Found, other: Found, length: int) -> list[Reason]:
         possible = _possible_negations(second)
         if len(possible) <= len(_possible_negations(first)):
             possible = []  # each has a counterpart
-        alone = [word for word in certain if not word.near(possible)]
+        alone = [word for word in certain if not (possible if length <= SHORT else word.near(possible))]
         if alone and (len(certain) > len(there) if length <= SHORT else not there):
             return [Reason("negation", f'"{alone[0].text}" has no counterpart in the {where}.')]
         opposite = first.get(("negation", OPPOSITE), ())
