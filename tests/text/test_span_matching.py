@@ -71,7 +71,7 @@ def test_occurs(wanted: str, kind: str, target: str, there: bool) -> None:
         ("from 1939 to 1945", "1939-1946", ["1946"]),
         ("two hundred fifty", "250", []),
         ("Ten percent", "10 %", []),
-        ("the 1950s", "les années 50", ["50"]),
+        ("the 1950s", "les années 50", []),
     ],
 )
 def test_invented_numbers(source: str, target: str, invented: list[str]) -> None:
@@ -79,10 +79,10 @@ def test_invented_numbers(source: str, target: str, invented: list[str]) -> None
 
 
 def test_number_words_of_other_languages() -> None:
-    assert invented_numbers("quatre-vingt-dix chats", "90 cats", "fr") == []
-    assert invented_numbers("einundzwanzig Katzen", "21 cats", "de") == []
-    assert invented_numbers("veinte gatos", "20 cats", "es") == []
-    assert invented_numbers("veinte gatos", "20 cats", "xx") == [(0, 2)]
+    assert invented_numbers("quatre-vingt-dix chats", "90 cats", ("fr", "en")) == []
+    assert invented_numbers("einundzwanzig Katzen", "21 cats", ("de", "en")) == []
+    assert invented_numbers("veinte gatos", "20 cats", ("es", "en")) == []
+    assert invented_numbers("veinte gatos", "20 cats", ("xx", "en")) == [(0, 2)]
 
 
 PIECES = [

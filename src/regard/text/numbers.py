@@ -26,15 +26,24 @@ _RANGE = regex.compile(r"[-\u2010\u2011–/:x×]")  # joins numbers that also co
 _GROUPING = regex.compile(rf"{SPACE}|['’]")
 _GROUPS = regex.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
-_WORD = regex.compile(r"[\p{L}\p{M}]++|\d++")
+_WORD = regex.compile(
+    r"[\p{L}\p{M}]++|(?:\d{1,3}(?:[.,\u00a0\u202f ]\d{3}(?!\d))+|\d++(?:[.,]\d{1,2}(?!\d))?+)", regex.VERSION1
+)
 _CONJUNCTIONS = ("and", "et", "und", "y", "a")
+_GERMAN_ENDING = regex.compile(r"s?te[nrsm]?$|s?tel[ns]?$|mal\w*$|jährig\w*$|fach\w*$|köpfig\w*$|e[rn]$")
+_ROMAN = regex.compile(r"\b[IVX]{2,}(?=\p{Ll}{0,3}\b)|\b[VX](?=e?\b)")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
 _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
+
+
+MAX_DIGITS = 16  # of a number that is part of a run
 
 
 class NumberWords(NamedTuple):
     """The number words of a language with their values, and the words that mark hours as afternoon."""
 
     values: dict[str, list[int]]
+    cardinals: frozenset[str]  # those that are always numbers: "two", but not "a", "one" or "both"
     afternoon: frozenset[str]
 
 
@@ -43,9 +52,11 @@ def number_words(language: str) -> NumberWords:
     """Returns the number words in `word_lists.json`; none for other languages."""
     lists = word_lists("numbers").get(language, {})
     values = {word: [value] for value, word in enumerate(lists.get("from_zero", ()))}
-    for word, _, value in (entry.partition("=") for entry in lists.get("others", ())):
+    for word, _, value in (entry.partition("=") for entry in (*lists.get("cardinals", ()), *lists.get("others", ()))):
         values.setdefault(word, []).append(int(value))
-    return NumberWords(values, frozenset(lists.get("afternoon", ())))
+    cardinals = [*lists.get("from_zero", ())[2:], *(entry.partition("=")[0] for entry in lists.get("cardinals", ()))]
+    certain = frozenset(cardinals).difference(lists.get("ambiguous", ()))  # "neuf" is also "new"
+    return NumberWords(values, certain, frozenset(lists.get("afternoon", ())))
 
 
 class Quantity(NamedTuple):
@@ -104,63 +115,122 @@ def numeric_values(digits: str) -> frozenset[str]:
     return frozenset([plain.replace(",", "."), bare] if grouped else [plain.replace(",", ".")])
 
 
+class NumberRun(NamedTuple):
+    """Number words in a row: two hundred five."""
+
+    start: int
+    end: int
+    values: list[Sequence[float]]  # that each word may have
+    certain: list[Sequence[float]]  # values of the words that are numbers in any context
+
+    @property
+    def total(self) -> int:
+        total = current = 0.0
+        for value, *_ in self.values:
+            if value >= 1000 and 0 < total < value:
+                total, current = (total + current) * value, 0  # dos mil millones
+            elif value >= 1000:
+                total, current = total + max(current, 1) * value, 0
+            elif value == 100:
+                current = max(current, 1) * value
+            else:
+                current = current * value if current == 4 and value == 20 else current + value  # quatre-vingt
+        return round(total + current)
+
+
+def number_runs(text: str, language: str) -> list[NumberRun]:
+    """Returns the numbers in words, or in words and digits: twenty-one, 2 million."""
+    word_values, cardinals, _ = number_words(language)
+    runs: list[NumberRun] = []
+    joined = False
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        values: Sequence[float] = word_values.get(word, [])
+        if word[0].isdecimal() and len(word) < MAX_DIGITS:
+            values = [float(min(numeric_values(word), key=len))]
+        certain = [values] if word in cardinals else []
+        if not values and language == "de" and (value := _german_number(word, word_values)) > 1:
+            values, certain = [value], [[value]]
+        if values:
+            start, _, before, certain_before = runs.pop() if joined else (match.start(), 0, [], [])
+            runs.append(NumberRun(start, match.end(), [*before, values], certain_before + certain))
+        joined = bool(values) or (joined and word in _CONJUNCTIONS)
+    return runs
+
+
+def _german_number(word: str, values: dict[str, list[int]]) -> int:
+    """Returns the value of a compound or an ordinal, or 0: zweihundertfünf, einundzwanzig, vierte, dreimal."""
+    if word in values:
+        return values[word][0]
+    for factor, name in ((1000, "tausend"), (100, "hundert")):
+        left, found, right = word.partition(name)
+        if found:
+            high, low = _german_number(left, values) if left else 1, right.removeprefix("und")
+            rest = _german_number(low, values) if low else 0
+            return high * factor + rest if high and (rest or not low) else 0
+    if compound := _GERMAN_COMPOUND.fullmatch(word):
+        return sum(values.get(part, [0])[0] for part in compound.groups())
+    stem = _GERMAN_ENDING.sub("", word)
+    return _german_number(stem, values) if stem != word and len(stem) > 2 else 0
+
+
 def numbers_in_words(text: str, language: str = "en") -> set[str]:
     """Returns the numbers, as digits, that the text has in words or that follow from its words.
 
     >>> sorted(numbers_in_words("I have twenty-one cats.", "en"), key=int)
     ['1', '20', '21']
     """
-    word_values, afternoon = number_words(language)
-    found: set[int] = set()
-    run: list[int] = []
-    is_afternoon = False
-    for word in [*map(str.lower, _WORD.findall(text)), ""]:
-        values = [int(word)] if word.isdecimal() and len(word) < 10 else word_values.get(word, [])
-        if not values and language == "de" and (compound := _GERMAN_COMPOUND.fullmatch(word)):
-            values = [sum(word_values.get(part, [0])[0] for part in compound.groups())]
-        is_afternoon = is_afternoon or word in afternoon
-        if values:
-            found.update(values)
-            run.append(values[0])
-        elif run and word not in _CONJUNCTIONS:
-            found.add(_combined(run))
-            run = []
-    if is_afternoon:
-        found.update({value + 12 for value in found if value <= 12})
+    runs = number_runs(text, language)
+    found = {round(value) for run in runs for values in run.values for value in values if value == round(value)}
+    found |= {run.total for run in runs}
+    if found and not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text))):
+        found.update(
+            {value + 12 for value in found if value <= 12} | {value - 12 for value in found if 12 < value < 25}
+        )
     return set(map(str, found))
 
 
-def _combined(run: Sequence[int]) -> int:
-    """Returns the value of number words in a row: two hundred five."""
-    total = current = 0
-    for value in run:
-        if value >= 1000:
-            total, current = total + max(current, 1) * value, 0
-        elif value == 100:
-            current = max(current, 1) * value
-        else:
-            current = current * value if current == 4 and value == 20 else current + value  # quatre-vingt
-    return total + current
+def invented_numbers(source: str, target: str, languages: tuple[str, str] = ("en", "fr")) -> list[Span]:
+    """Returns the numbers of the translation, in digits or words, that the source has in neither.
 
-
-def invented_numbers(source: str, target: str, language: str = "en") -> list[Span]:
-    """Returns the numbers of the translation that the source has neither in digits nor in words (of its `language`).
-
-    >>> invented_numbers("He has two cats and 1,250 dogs.", "Il a 2 chats et 1 250 chiens, 7 en tout.")
-    [(30, 31)]
+    >>> invented_numbers("He has two cats and 1,250 dogs.", "Il a 2 chats et 1 250 chiens, sept en tout.")
+    [(30, 34)]
     """
     in_target = quantities(target)
-    if not in_target:
+    runs = [run for run in number_runs(target, languages[1]) if run.certain]
+    if not in_target and not runs:
         return []
-    allowed = {value.lstrip("-") for found in quantities(source) for value in found.values}
-    allowed |= set(regex.findall(r"\d+", source))
-    allowed |= {number.lstrip("0") for number in allowed}
-    words = numbers_in_words(source, language)
+    known = numbers_in_words(source, languages[0]) | _roman_numbers(source)
+    for value in (*(v for found in quantities(source) for v in found.values), *regex.findall(r"\d+", source)):
+        known |= _equivalents(value)
     invented: list[Span] = []
     for found in in_target:
         if invented and found.start < invented[-1][1]:
             invented.pop()  # a pair of joined numbers: its parts decide
-        values = {value.lstrip("-") for value in found.values}
-        if not values & allowed and not {value.lstrip("0") or "0" for value in values} & (allowed | words):
+        ignored = found.start > 0 and target[found.start - 1].isalpha()  # mm2, CO2
+        ignored = ignored or found.values == {"00"}  # 15:00 is 15 Uhr
+        if not ignored and not any(_equivalents(value) & known for value in found.values):
             invented.append((found.start, found.end))
+    for run in runs:
+        every = all(any(str(round(value)) in known for value in values) for values in run.certain)
+        if not every and str(run.total) not in known:
+            invented.append((run.start, run.end))
     return invented
+
+
+def _equivalents(value: str) -> set[str]:
+    """Returns a value without its sign and outer zeros, and for a decade, which is the eighties or the 1980s, both."""
+    plain = value.lstrip("-").lstrip("0") or "0"
+    plain = plain.rstrip("0").rstrip(".") if plain.count(".") == 1 else plain
+    return {plain, "0"} if plain == "0" else {plain, plain[-2:] if len(plain) == 4 and plain[-1] == "0" else plain}
+
+
+def _roman_numbers(text: str) -> set[str]:
+    """Returns the Roman numerals up to 39, as digits: siglo XIX."""
+    found = set()
+    for numeral in _ROMAN.findall(text):
+        values = [_ROMAN_VALUES[letter] for letter in numeral]
+        found.add(
+            sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+        )
+    return set(map(str, found))

@@ -6,10 +6,11 @@
     uncovered    source words that no target word attended to
     copied       the translation is the source, or in the source's language
     improbable   the model gives its translation, or the end of it, a low probability
+    negation, opposite, modality, number, roles    the translation may say the opposite (`reversals.py`)
 
 A sentence with a reason is searched again with other options (`retry_options`), and the better result is taken
 (`is_better`). There is no reference: only the texts and the output of the search are known (`confidence.py`), so a
-fluent and probable error passes. `benchmarks/guard.py` measures its recall and false alarms.
+fluent and probable error passes unless its words reveal it. `benchmarks/guard.py` measures its recall and false alarms.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from regard.text.protected_spans import foreign_letters
 from regard.text.words import shortened
 from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
 from regard.translation.repetition import loop, words_of
+from regard.translation.reversals import reversals
 from regard.translation.translation import Reason
 
 MIN_UNREAD_LETTERS = 2  # in another script, of a doubtful sentence
+UNTRANSLATED = frozenset(("language", "copied"))
 MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
 
 
@@ -67,10 +70,10 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
     checks = (_language, _loop, _length, _uncovered, _copied)
     found = [check(seen, calibration, limits) for check in checks]
     found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
-    reasons = tuple(reason for reason in found if reason is not None)
-    if any(reason.name in ("language", "copied") for reason in reasons):
-        confidence = min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED)
-    return Judgement(confidence, reasons)
+    reasons = tuple(filter(None, found))
+    if UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
+        return Judgement(confidence, (*reasons, *reversals(seen.source, seen.target, seen.languages)))
+    return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
 
 
 def judge_unread(source: str, scripts: Sequence[str] | None) -> Judgement | None:

@@ -28,7 +28,6 @@ from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
 from regard.text.language import scripts_of
-from regard.text.numbers import invented_numbers
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation
 from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
@@ -313,15 +312,13 @@ class Pipeline:
         return Observation(prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare)
 
     def _judged(self, draft: UnitDraft, found: CheckedAnswer) -> Judgement | None:
-        text = found.text
-        seen = self._observation(draft, text)
+        seen = self._observation(draft, found.text)
         if self.calibration is None:
             return None
         if seen is None:
             return judge_unread(draft.unit.prepared.source, scripts_of(*self.languages))
         judged = judge(seen, self.calibration)
-        invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
-        numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
+        numbers: list[Reason] = []
         if found.protected:
             again = repeated(seen.source, found, self.languages[0] or "en")
             numbers += [Reason("number", f'"{span}" occurs more often than in the source.') for span in again]
