@@ -119,21 +119,33 @@ class CTranslate2Engine:
                     progress(1)
                 if options.token_log_probs and found[i] and (suppressed or options.min_length):
                     found[i][0] = self._by_token(requests[i].ids, found[i][0])
-        prefixed = [
-            i for i, request in enumerate(requests) if request.prefix and supports(options) and not options.min_length
-        ]
-        for i, hypotheses in self._prefixed(requests, prefixed, options) if prefixed else ():
-            found[i] = hypotheses
         for i, hypotheses in self._resumed(requests, broken, options).items():
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
-        if progress is not None and (done := sum(bool(found[i]) for i in (*broken, *prefixed))):
+        if progress is not None and (done := sum(bool(found[i]) for i in broken)):
             progress(done)
-        left = [i for i, request in enumerate(requests) if not found[i] and request.may_fall_back]
+        left = [i for i in range(len(requests)) if not found[i]]
         if left:
-            again = self.native.search([requests[i] for i in left], options, progress)
-            for i, hypotheses in zip(left, again, strict=True):
-                found[i] = hypotheses
+            self._search_left(requests, left, found, options, progress)
         return found
+
+    def _search_left(
+        self,
+        requests: Sequence[SearchRequest],
+        left: Sequence[int],
+        found: list[list[Hypothesis]],
+        options: SearchOptions,
+        progress: Progress | None,
+    ) -> None:
+        """Searches for requests with a prefix, then by the native engine for what is left."""
+        if supports(options) and not options.min_length:
+            for i, hypotheses in self._prefixed(requests, [i for i in left if requests[i].prefix], options):
+                found[i] = hypotheses
+                if progress is not None:
+                    progress(1)
+        left = [i for i in left if not found[i] and requests[i].may_fall_back]
+        again = self.native.search([requests[i] for i in left], options, progress) if left else []
+        for i, hypotheses in zip(left, again, strict=True):
+            found[i] = hypotheses
 
     def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
         if not supports(options) or options.min_length:
@@ -269,6 +281,8 @@ class CTranslate2Engine:
             for i, found in zip(some, searched, strict=True)
         ]
         ended = [(i, found) for i, found in zip(some, lists, strict=True) if found]
+        if not ended:
+            return
         rows = self.log_probs([requests[i].ids for i, _ in ended], [found[0].ids for _, found in ended])
         for (i, found), row in zip(ended, rows, strict=True):
             forced = float(row.sum()) - found[0].log_prob

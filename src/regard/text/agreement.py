@@ -25,6 +25,7 @@ EITHER = "hy0123456789"  # l'homme, le héros; l'yeuse, le yaourt: either form m
 LIKE_CONSONANT = regex.compile(r"eu|ewe|one|once|uni(?!n|m)|us[aeiu]|ut[ei]|u(?![a-z])", regex.IGNORECASE)
 SILENT_H = regex.compile(r"hour|honest|hono|heir", regex.IGNORECASE)
 GERMAN_ADJECTIVE = regex.compile(r"(?<=\s)(\p{Ll}{3,})(?:e|en|er|es|em) $")
+GERMAN_GENITIVE = regex.compile(r"\p{L}.*\s\p{Lu}\p{Ll}+ (?:[\p{Ll}]+er)(?: \p{Ll}+)? $")  # Ende der, Farbe der roten
 GERMAN_E = {"nm", "nf", "nn", "af", "an"}  # case and gender of -e after der, die, das
 GERMAN_STRONG = {"nm": "er", "nn": "es", "an": "es", "nf": "e", "af": "e"}  # after ein
 
@@ -71,7 +72,10 @@ def _readings(before: str, noun: str, language: str) -> Iterable[str]:
         plural = gender is None and any(reading[1] == "p" for reading in own)
         singular = {reading for reading in own if reading[1] != "p"}
         cases = sorted({reading[0] for reading in (own if plural else singular or own)})
-        return [case + one for case in cases for one in (gender or "mfn") + ("p" if plural else "")]
+        if "g" in cases and GERMAN_GENITIVE.search(before):
+            cases = ["g"]
+        readings = [case + one for case in cases for one in (gender or "mfn") + ("p" if plural else "")]
+        return [one for one in readings if one not in ("gm", "gn") or noun.endswith(("s", "n"))] or readings
     first = noun.split(" ")[0].lower()
     plural = first.endswith(("s", "x", "z") if language == "fr" else "s")
     return [one + number for number in ("sp" if plural else "s") for one in gender or "mf"]
@@ -86,9 +90,9 @@ def gender_of(noun: str, language: str) -> str | None:
     """
     words = noun.split(" ")
     word = words[-1] if language == "de" else words[0]
-    plural = "s?" if language == "fr" else ""
+    ending = {"fr": "s?", "de": "(?:e?s)?"}.get(language, "")  # of the plural, of the genitive
     table: dict[str, list[str]] = word_lists("agreement").get(language, {}).get("genders", {})
-    patterns = ((gender, f"(?:{'|'.join(endings)}){plural}$") for gender, endings in table.items())
+    patterns = ((gender, f"(?:{'|'.join(endings)}){ending}$") for gender, endings in table.items())
     return next((gender for gender, pattern in patterns if regex.search(pattern, word.lower())), None)
 
 

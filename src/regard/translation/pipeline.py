@@ -146,13 +146,13 @@ class Pipeline:
     ) -> list[UnitDraft]:
         """Searches for the units, and once more for those that lack a protected span."""
         drafts = self.drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
-        if any(draft.missing for draft in drafts):
-            self.require_missing(drafts, options)
+        lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
+        if lacking:
+            self.require_missing(drafts, lacking, options)
         return drafts
 
-    def require_missing(self, drafts: list[UnitDraft], options: SearchOptions) -> None:
+    def require_missing(self, drafts: list[UnitDraft], lacking: Sequence[int], options: SearchOptions) -> None:
         """Replaces drafts that lack protected spans by those of a search that must output them, if they lack fewer."""
-        lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         demands = [self._demand(drafts[i]) for i in lacking]
         for i, other in zip(lacking, self.drafts([drafts[i].unit for i in lacking], demands, options), strict=True):
             if other.missing < drafts[i].missing:

@@ -65,11 +65,13 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
 
 def repaired(found: CheckedAnswer) -> CheckedAnswer:
     """Inserts missing protected spans, and accepts terms that seem to be at another place."""
+    if not found.protected:
+        return found
     for fate in found.protected:
         if fate.status == "missing" and fate.target is None:
             found = _repaired(found, fate)
     kept = [replace(one, status="kept") if one.target and one.status == "missing" else one for one in found.protected]
-    return verified(replace(found, protected=tuple(kept))) if kept else found
+    return verified(replace(found, protected=tuple(kept)))
 
 
 def verified(found: CheckedAnswer) -> CheckedAnswer:

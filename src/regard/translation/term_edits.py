@@ -16,6 +16,7 @@ import numpy as np
 from regard.align.attention import WordAttention
 from regard.text.agreement import agreeing, function_words
 from regard.text.casing import capitalize_first
+from regard.text.inflection import plurals
 from regard.text.words import Span, word_spans
 from regard.translation.placeholder_check import SHORTEST_OWN, CheckedAnswer, overlap
 from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken
@@ -147,7 +148,10 @@ def _edits(draft: TermDraft, one: ProtectedToken, place: Span) -> Iterator[TermE
     last = head.rstrip(" ").rsplit(" ", 1)[-1]
     after_noun = last[-1:].isalpha() and last.lower() not in draft.function_words
     added = AFTER_NOUN.get(draft.language or "", "").split() if after_noun else []
+    singular = {form for form in one.wanted if one.wanted[0] in plurals(form, draft.language or "")}
     for form in one.wanted:
+        if form in singular and draft.language != "de":  # of a German noun the plural may be equal
+            continue
         capital = form[:1].isupper() and form[:1].lower() + form[1:] in one.wanted  # only at the beginning
         own = agreeing(head, form, draft.language)
         same = next((i for i, characters in enumerate(zip(head, *own, strict=False)) if len(set(characters)) > 1), None)

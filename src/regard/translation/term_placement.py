@@ -35,7 +35,7 @@ class GlossaryPipeline(Pipeline):
     ) -> list[UnitDraft]:
         drafts = self.drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
         self._place_terms(drafts, options)
-        self.require_missing(drafts, options)
+        self.require_missing(drafts, [i for i, one in enumerate(drafts) if one.missing and one.hypotheses], options)
         return drafts
 
     def _place_terms(self, drafts: list[UnitDraft], options: SearchOptions) -> None:
