@@ -42,7 +42,7 @@ def agreeing(before: str, noun: str, language: str | None) -> list[str]:
     """Returns the text before a noun in each form that may stand there; the text itself first, if it may.
 
     >>> agreeing("Il ouvre le nouveau ", "archive", "fr"), agreeing("It is a ", "office", "en")
-    (['Il ouvre le nouvel ', 'Il ouvre la nouvelle '], ['It is an '])
+    (['Il ouvre la nouvelle '], ['It is an '])
     >>> agreeing("Farbe des roten ", "Heizung", "de"), agreeing("El color del ", "mesa", "es")
     (['Farbe der roten '], ['El color de la '])
     """
