@@ -100,7 +100,7 @@ def run(given: argparse.Namespace) -> None:
     rows = {"no glossary": (free, (time.perf_counter() - started) / len(tasks)), "glossary": (said, seconds)}
     if given.compare:
         old, old_seconds = json.loads(given.compare.read_text(encoding="utf-8"))
-        rows["compared"] = [Said(*one) for one in old], old_seconds
+        rows["compared"] = [Said(*one) for one in old[: len(tasks)]], old_seconds
     print(f"{given.model}, {given.source.name}: {len(tasks)} sentences, {sum(len(task.terms) for task in tasks)} terms")
     print("             met   place    HMM  agrees missing   BLEU seconds")
     for name, (some, took) in rows.items():
@@ -127,7 +127,7 @@ def measured(translator: Translator, aligner: BidirectionalAligner, tasks: list[
         matches = Glossary.of(task.terms).find(task.source, *languages)
         places = located_terms([match.targets for match in matches], one.text)
         wanted = located_terms([match.targets for match in matches], task.reference)
-        attended = translator.align(task.source, one.text).links if any(places) else []
+        attended = attention_links(translator, task.source, one.text) if any(places) else []
         words, own = word_spans(task.source), word_spans(one.text)
         links = [(words[i], own[j]) for i, j in attended if i < len(words) and j < len(own)]
         hmm = aligner.align(split_words(task.source.lower()), split_words(one.text.lower()))
@@ -146,6 +146,13 @@ def measured(translator: Translator, aligner: BidirectionalAligner, tasks: list[
     shares = [("met", "terms"), ("place", "met"), ("HMM", "met"), ("agrees", "determiners"), ("missing", "terms")]
     score = bleu([one.text for one in said], [task.reference for task in tasks]).score
     return " ".join(f"{100 * counts[a] / max(1, counts[b]):6.1f}%" for a, b in shares) + f" {score:6.2f}"
+
+
+def attention_links(translator: Translator, source: str, text: str) -> Sequence[tuple[int, int]]:
+    try:
+        return translator.align(source, text).links
+    except RegardError:  # too long for the model
+        return []
 
 
 def linked(links: Sequence[tuple[Span, Span]], source: Span, target: Span) -> bool:
