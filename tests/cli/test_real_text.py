@@ -52,6 +52,20 @@ def test_doubtful_sentences_are_one_line_and_with_strict_code_3(call: Call, tmp_
     assert rows[1]["sentences"][0]["reasons"][0]["name"] == "language"
 
 
+def test_terms_of_several_words_are_placed_and_reported(call: Call, tmp_path: Path) -> None:
+    terms, report = tmp_path / "terms.tsv", tmp_path / "why.jsonl"
+    terms.write_text("power button\tbouton marche/arrêt\nfile\tarchive\n", encoding="utf-8")
+    sentences = ["Hold the power buttons.", "The file is old."]
+    first, second = call(
+        "translate", "--device", "cpu", "--glossary", terms, "--report", report, *sentences
+    ).out.splitlines()
+    rows = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
+    assert [one["status"] for row in rows for one in row["protected"]] == ["kept", "kept"]
+    assert "bouton" in first
+    assert "marche/arrêt" in first
+    assert "l'archive" in second.lower().replace("’", "'")
+
+
 def test_a_glossary_and_words_to_keep(call: Call, tmp_path: Path) -> None:
     terms, kept = tmp_path / "terms.tsv", tmp_path / "keep.txt"
     terms.write_text("cat\tmatou\n", encoding="utf-8")

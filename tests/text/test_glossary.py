@@ -83,7 +83,8 @@ def test_simple_inflection_is_seen_through(term: str, text: str, source: str) ->
 )  # fmt: skip
 def test_a_plural_may_be_said_where_the_source_is_plural(target: str, language: str, plural: str) -> None:
     terms = Glossary.of({"thing": target})
-    assert found(terms, "the thing", target=language) == {"thing": (target,)}
+    assert found(terms, "the thing", target=language)["thing"][0] == target
+    assert plural not in found(terms, "the thing", target=language)["thing"]
     targets = found(terms, "the things", target=language)["things"]
     assert (targets[0], targets[-1]) == (plural, target)
     assert found(terms, "the things", target="xx") == {"things": (target,)}

@@ -123,12 +123,29 @@ class CTranslate2Engine:
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
         if progress is not None and (done := sum(bool(found[i]) for i in broken)):
             progress(done)
-        left = [i for i, request in enumerate(requests) if not found[i] and request.may_fall_back]
+        left = [i for i in range(len(requests)) if not found[i]]
         if left:
-            again = self.native.search([requests[i] for i in left], options, progress)
-            for i, hypotheses in zip(left, again, strict=True):
-                found[i] = hypotheses
+            self._search_left(requests, left, found, options, progress)
         return found
+
+    def _search_left(
+        self,
+        requests: Sequence[SearchRequest],
+        left: Sequence[int],
+        found: list[list[Hypothesis]],
+        options: SearchOptions,
+        progress: Progress | None,
+    ) -> None:
+        """Searches for requests with a prefix, then by the native engine for what is left."""
+        if supports(options) and not options.min_length:
+            for i, hypotheses in self._prefixed(requests, [i for i in left if requests[i].prefix], options):
+                found[i] = hypotheses
+                if progress is not None:
+                    progress(1)
+        left = [i for i in left if not found[i] and requests[i].may_fall_back]
+        again = self.native.search([requests[i] for i in left], options, progress) if left else []
+        for i, hypotheses in zip(left, again, strict=True):
+            found[i] = hypotheses
 
     def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
         if not supports(options) or options.min_length:
@@ -194,7 +211,7 @@ class CTranslate2Engine:
         return found
 
     def _fits(self, request: SearchRequest, beam: int) -> bool:
-        """Whether a request fits the model's positions and has no prefix, which its scores would not include. A call of
+        """Whether a request fits the model's positions and has no prefix (`_prefixed` searches for those). A call of
         CTranslate2 cannot be interrupted, so a request that can be stopped must be small enough for a short one. Where
         the native engine is excluded, a constraint that probably needs it is not tried."""
         if request.stops:
@@ -251,6 +268,33 @@ class CTranslate2Engine:
                     attention = [first + rows[1:] for rows in attention]
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
                 yield some[place], [RawHypothesis(*one, log_probs) for one in ended]
+
+    def _prefixed(
+        self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions
+    ) -> Iterator[tuple[int, list[Hypothesis]]]:
+        """Yields hypotheses that begin with the prefix of their request and meet its constraint, best first; none where
+        the search found none. CTranslate2 does not score a prefix, so it is scored with the best hypothesis."""
+        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
+        searched = PrefixSearch(self.model, budget).search([requests[i] for i in some], options, attention=False)
+        lists = [
+            sorted((one for one in found if satisfies(one.ids, requests[i].constraint)), key=lambda one: -one.log_prob)
+            for i, found in zip(some, searched, strict=True)
+        ]
+        ended = [(i, found) for i, found in zip(some, lists, strict=True) if found]
+        if not ended:
+            return
+        rows = self.log_probs([requests[i].ids for i, _ in ended], [found[0].ids for _, found in ended])
+        for (i, found), row in zip(ended, rows, strict=True):
+            forced = float(row.sum()) - found[0].log_prob
+            totals = [forced + one.log_prob for one in found]
+            scores = [
+                total / length_penalty(len(one.ids) + 1, options.length_penalty)
+                for total, one in zip(totals, found, strict=True)
+            ]
+            own = [tuple(row.tolist()), *[()] * (len(found) - 1)]
+            ranked = zip(found, own, scores, totals, strict=True)
+            made = [Hypothesis(one.ids, logs, score, total) for one, logs, score, total in ranked]
+            yield i, sorted(made, key=lambda one: -one.score)[: options.nbest]
 
     def _ranked(
         self, request: SearchRequest, found: Sequence[RawHypothesis], options: SearchOptions

@@ -23,7 +23,7 @@ import regex
 
 from regard.errors import InputError
 from regard.text.casing import capitalize_first
-from regard.text.inflection import bases, plurals, without_possessive
+from regard.text.inflection import bases, genitives, plurals, without_possessive
 from regard.text.pieces import nfc
 from regard.text.span_matching import find_occurrences
 from regard.text.words import Span, shortened, word_spans
@@ -267,6 +267,8 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
         made = [plural for form in forms for plural in plurals(form, language)]
         listed = [plural for plural in made if plural in forms]
         forms = [*listed, *forms] if len(found.term.targets) > 1 else [*made, *forms]
+    elif language == "de" and len(forms) == 1:
+        forms += genitives(forms[0])
     forms = list(dict.fromkeys(forms))
     if found.term.source != found.term.source.lower():
         return tuple(forms)

@@ -21,10 +21,10 @@ MIN_BASE = 3  # letters that must remain without a suffix
 
 # suffix → its replacement in the base
 PLURALS = {
-    "en": (("ies", "y"), ("es", ""), ("s", "")),
+    "en": (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", "")),
     "fr": (("aux", "al"), ("aux", "au"), ("eux", "eu"), ("s", ""), ("oux", "ou")),
-    "es": (("ces", "z"), ("es", ""), ("s", "")),
-    "de": (("en", ""), ("er", ""), ("e", ""), ("n", ""), ("s", "")),
+    "es": (("ces", "z"), ("ones", "ón"), ("anes", "án"), ("enes", "én"), ("ines", "ín"), ("es", ""), ("s", "")),
+    "de": (("nen", ""), ("en", ""), ("ern", ""), ("er", ""), ("e", ""), ("n", ""), ("s", "")),
 }
 OTHER_FORMS = {
     "en": (("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e")),  # verbs
@@ -33,11 +33,24 @@ OTHER_FORMS = {
     "de": (("es", ""), ("em", ""), ("s", "")),  # cases
 }
 NOT_PLURAL = {"en": ("ss", "us", "is")}
+UMLAUT = re.compile(r"[äöü](?!.*[äöü])")  # the last one
+WITHOUT_UMLAUT = str.maketrans("äöü", "aou")
 POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$", re.IGNORECASE)
 DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")  # stopped, running
 VOWEL = re.compile(r"[aeiouyäöüàâéèêëîïôùûáíóú]", re.IGNORECASE)
 # words after one of these do not change in the plural: carte(s) de crédit, estado(s) de ánimo
 PREPOSITIONS = word_lists("prepositions")
+# endings of German nouns, with those of their plurals
+GERMAN_PLURALS = (
+    (("er", "el", "chen", "lein"), ("n",)),  # Mieter: only the dative plural differs; Tafeln
+    ("en", ()),
+    ("e", ("n",)),
+    ("in", ("nen", "e", "s")),
+    (("ung", "heit", "keit", "schaft", "tät", "ion"), ("en",)),
+    ("nis", ("se", "sen")),
+    ("", ("e", "en", "er", "s")),
+)
+NO_GENITIVE = ("ung", "heit", "keit", "schaft", "tät", "ion", "ik", "e", "s", "x", "z", "ß")
 FRENCH_PLURALS_IN_S = ("bal", "banal", "carnaval", "chacal", "fatal", "festival", "final", "naval", "récital", "régal")
 
 # (endings of forms, their replacements in the form that may be known)
@@ -97,6 +110,11 @@ def bases(word: str, language: str) -> tuple[Base, ...]:
             for base in candidates:
                 if len(stem) >= MIN_BASE - len(replacement) and len(base) >= MIN_BASE and VOWEL.search(base):
                     found.setdefault(base, Base(base, plural))
+    if language == "de" and (umlaut := UMLAUT.search(word)):  # Knöpfe, Häuser, Väter
+        plain = umlaut[0].translate(WITHOUT_UMLAUT)
+        for base in [one.word for one in found.values() if one.plural or one.word == word]:
+            changed = base[: umlaut.start()] + plain + base[umlaut.end() :]
+            found.setdefault(changed, Base(changed, True))
     return tuple(found.values())
 
 
@@ -113,18 +131,33 @@ def plurals(term: str, language: str) -> tuple[str, ...]:
 
     >>> plurals("carte de crédit", "fr"), plurals("journal", "fr"), plurals("city", "en"), plurals("Hund", "de")
     (('cartes de crédit',), ('journaux',), ('cities',), ('Hunde', 'Hunden', 'Hunder', 'Hunds'))
+    >>> plurals("botón de inicio", "es"), plurals("Mieter", "de"), plurals("bouton marche/arrêt", "fr")
+    (('botones de inicio',), ('Mietern',), ('boutons marche/arrêt',))
     """
     words = term.split(" ")
     if not words[-1][-1:].isalpha():
         return ()
     if language == "de":
-        return tuple(term + end for end in (("n",) if term.endswith("e") else ("e", "en", "er", "s")))
+        return tuple(term + end for end in next(ends for ending, ends in GERMAN_PLURALS if term.endswith(ending)))
     if language not in _PLURAL:
         return ()
+    plural_of = _PLURAL[language]
     head = next((i for i, w in enumerate(words) if i and (w in PREPOSITIONS[language] or w[:2] == "d'")), len(words))
     first = head - 1 if language == "en" else 0  # in French and Spanish adjectives have a plural too
-    plural = " ".join([*words[:first], *map(_PLURAL[language], words[first:head]), *words[head:]])
+    changed = [plural_of(word) if word.isalpha() else word for word in words[first:head]]
+    plural = " ".join([*words[:first], *changed, *words[head:]])
     return (plural,) if plural != term else ()
+
+
+def genitives(term: str) -> tuple[str, ...]:
+    """Returns the possible genitives of a German noun without an ending of the feminine.
+
+    >>> genitives("Vermieter"), genitives("Vertrag"), genitives("Wohnung")
+    (('Vermieters',), ('Vertrags', 'Vertrages'), ())
+    """
+    if not term[-1:].isalpha() or not term.rsplit(" ")[-1][:1].isupper() or term.endswith(NO_GENITIVE):
+        return ()
+    return (term + "s",) if term.endswith(("er", "el", "en", "or", "chen", "o", "i")) else (term + "s", term + "es")
 
 
 def _english_plural(word: str) -> str:
@@ -150,6 +183,8 @@ def _spanish_plural(word: str) -> str:
         return word[:-1] + "ces"
     if word[-1:].lower() in "aeiouáéó":
         return word + "s"
+    if word[-2:-1] in "áéíóú" and word.endswith(("n", "s")):  # botón, inglés
+        return word[:-2] + word[-2].translate(WITHOUT_ACUTE) + word[-1] + "es"
     return word if word.endswith("s") else word + "es"
 
 

@@ -33,7 +33,7 @@ class ContextPipeline(Pipeline):
 
     def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
         demands = [SearchDemand(context=unit.context) for unit in units]
-        drafts = self._drafts(units, demands, self.search, progress)
+        drafts = self.drafts(units, demands, self.search, progress)
         results = [self._result(draft) for draft in drafts]
         return [
             replace(one, candidates=()) if draft.missing else one for draft, one in zip(drafts, results, strict=True)

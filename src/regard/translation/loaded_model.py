@@ -190,6 +190,10 @@ class LoadedModel:
         self, search: SearchOptions, text: TranslateOptions, tag: str | None = None, kind: type[Pipeline] = Pipeline
     ) -> Pipeline:
         """Returns the pipeline that translates the units of `unit_maker(text, tag)`."""
+        if text.glossary and kind is Pipeline and search.max_length is None:
+            from regard.translation.term_placement import GlossaryPipeline
+
+            kind = GlossaryPipeline
         return kind(
             self.bundle,
             self.engine(),

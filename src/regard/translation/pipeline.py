@@ -5,8 +5,9 @@
               ├── missing spans are required ◀──────────────────┘                │
               └── doubtful ones are searched with other options ◀────────────────┘
 
-Slots are always required. Protected spans that the model reads unchanged (a glossary's term, a number for a model
-without slots) are required only if a free search does not output them; then its own translation of them is forbidden.
+Slots are always required. A glossary's terms that a free search does not output are placed by the alignment
+(`term_placement.py`). Other protected spans that the model reads unchanged (a number for a model without slots), and
+terms without an alignment, are then required in a second search, and the model's own translation of them is forbidden.
 The result for a unit does not depend on the other units. Equal units are searched once.
 """
 
@@ -143,19 +144,22 @@ class Pipeline:
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitDraft]:
         """Searches for the units, and once more for those that lack a protected span."""
-        drafts = self._drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
+        drafts = self.drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
-        if not lacking:
-            return drafts
+        if lacking:
+            self.require_missing(drafts, lacking, options)
+        return drafts
+
+    def require_missing(self, drafts: list[UnitDraft], lacking: Sequence[int], options: SearchOptions) -> None:
+        """Replaces drafts that lack protected spans by those of a search that must output them, if they lack fewer."""
         demands = [self._demand(drafts[i]) for i in lacking]
-        for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
+        for i, other in zip(lacking, self.drafts([drafts[i].unit for i in lacking], demands, options), strict=True):
             if other.missing < drafts[i].missing:
                 drafts[i] = other
-        return drafts
 
     # ── search ──
 
-    def _drafts(
+    def drafts(
         self,
         units: Sequence[Unit],
         demands: Sequence[SearchDemand],

@@ -3,7 +3,8 @@
 A slot that the search generated is filled and needs no check. A span that the model read unchanged must occur in the
 answer as often as in the source, in one of the allowed forms (`text/span_matching.py`). A missing span replaces the
 words that are aligned with it, or is inserted after the translation of its left neighbour: `repaired`. The result is
-then read again: a span that is not at its place is missing after all, and a change of order is noted: `verified`.
+then read again: a span that is not at its place is missing after all, and a change of order is noted: `verified`. A
+term of a glossary is placed by a search (`term_placement.py`) and otherwise only replaces aligned words.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ NOT_READABLE = "not readable in the translation"
 LISTED = NUMERIC | {"url", "email", "path", "code", "mention"}  # a translation keeps the order of a list of them
 ONCE = LISTED | {"placeholder"}  # and does not repeat them
 LIST_WORDS = frozenset(("and", "or", "to", "et", "ou", "à", "und", "oder", "bis", "y", "o", "a"))
+NOT_PLACED = "no word of the translation is aligned with its source"
+NOT_ALIGNED = "in the translation, but not aligned with its source"
 REORDERED = "in another order than in the source"
+SHORTEST_OWN = 4  # letters of a word that shows where a term is translated
 ENDING = ".,;:!?…。！？»\"')]}"
 
 
@@ -52,8 +56,10 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
         (i, one) for i, (one, fate) in enumerate(zip(sentence.protected_tokens, fates, strict=True)) if fate is None
     ]
     for i, one in pending:
-        target = _first_free(one, found.text, taken)
-        fates[i] = _span(sentence, one, target, "kept" if target else "missing")
+        target, aligned = (
+            _term_place(one, found, taken) if one.kind == TERM else (_first_free(one, found.text, taken), True)
+        )
+        fates[i] = _span(sentence, one, target, "kept" if target and aligned else "missing")
         taken += [target] if target else []
     protected = tuple(fate for fate in fates if fate is not None)
     if sentence.known:
@@ -62,11 +68,14 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
 
 
 def repaired(found: CheckedAnswer) -> CheckedAnswer:
-    """Inserts missing protected spans."""
+    """Inserts missing protected spans, and accepts terms that seem to be at another place."""
+    if not found.protected:
+        return found
     for fate in found.protected:
-        if fate.status == "missing":
+        if fate.status == "missing" and fate.target is None:
             found = _repaired(found, fate)
-    return verified(found) if found.protected else found
+    kept = [replace(one, status="kept") if one.target and one.status == "missing" else one for one in found.protected]
+    return verified(replace(found, protected=tuple(kept)))
 
 
 def verified(found: CheckedAnswer) -> CheckedAnswer:
@@ -137,18 +146,34 @@ def _fate(sentence: PreparedSentence, one: ProtectedToken, restored: RestoredTex
     return None
 
 
+def _term_place(one: ProtectedToken, found: CheckedAnswer, taken: Sequence[Span]) -> tuple[Span | None, bool]:
+    """Returns a term's place in the translation, and whether it can be its place: it cannot if no word there but one
+    elsewhere is aligned with the source of the term."""
+    places: list[Span] = []
+    while place := located_terms([one.wanted], found.text, [*taken, *places])[0]:
+        places.append(place)
+    linked = [target for source, target in found.links if overlap(source, (one.start, one.end))]
+    own = next((place for place in places if any(overlap(place, target) for target in linked)), None)
+    elsewhere = (target for target in linked if not any(overlap(target, span) for span in taken))
+    words = (found.text[slice(*target)] for target in elsewhere)
+    rival = any(word.isalpha() and len(word) >= SHORTEST_OWN for word in words)
+    return own or next(iter(places), None), own is not None or not rival
+
+
 def _first_free(one: ProtectedToken, text: str, taken: Sequence[Span]) -> Span | None:
-    if one.kind == TERM:
-        return located_terms([one.wanted], text, taken)[0]
     for wanted in one.wanted:
         for start, end in find_occurrences(wanted, one.kind, text):
-            if not any(start < stop and begin < end for begin, stop in taken):
+            if not any(overlap((start, end), span) for span in taken):
                 return start, end
     return None
 
 
+def overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
 def _span(sentence: PreparedSentence, one: ProtectedToken, target: Span | None, status: str) -> ProtectedSpan:
-    note = "" if target else NOT_PRODUCED
+    note = NOT_PRODUCED if target is None else NOT_ALIGNED if status == "missing" else ""
     text = sentence.source[one.start : one.end]
     return ProtectedSpan(text, one.kind, one.wanted[0], (one.start, one.end), target, status, note)  # type: ignore[arg-type]
 
@@ -157,8 +182,12 @@ def _span(sentence: PreparedSentence, one: ProtectedToken, target: Span | None, 
 
 
 def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
-    """Puts the wanted text in place of the translation of its words, or else next to its neighbours'."""
+    """Puts the wanted text in place of the translation of its words, or else, unless it is a term, next to its
+    neighbours'."""
     start, end = _place(found, lost)
+    if start == end and lost.kind == TERM:
+        kept = [replace(one, note=NOT_PLACED) if one is lost else one for one in found.protected]
+        return replace(found, protected=tuple(kept))
     before, after = found.text[:start], found.text[end:]
     if start == end and not is_invisible(lost.kind, lost.wanted):  # inserted: separate it from its neighbours
         before += " " if before and not before[-1].isspace() and before[-1] not in "([«'’" else ""
@@ -170,10 +199,7 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
     def moved(span: Span) -> Span:
         return (span[0] + grown, span[1] + grown) if span[0] >= end else span
 
-    def overlaps(span: Span) -> bool:
-        return span[0] < end and start < span[1]
-
-    links = [(source, moved(target)) for source, target in found.links if not overlaps(target)]
+    links = [(source, moved(target)) for source, target in found.links if not overlap(target, (start, end))]
     links.append((lost.source, place))
     mended = replace(lost, target=place, status="repaired", note="")
     protected = [
@@ -190,17 +216,14 @@ def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
     kept = [one.target for one in found.protected if one.target]
 
     def free(span: Span) -> bool:
-        return not any(span[0] < end and start < span[1] for start, end in kept)
+        return not any(overlap(span, other) for other in kept)
 
-    def inside(source: Span) -> bool:
-        return source[0] < lost.source[1] and lost.source[0] < source[1]
-
-    own = sorted(target for source, target in found.links if inside(source) and free(target))
+    own = sorted(target for source, target in found.links if overlap(source, lost.source) and free(target))
     own = [span for span in own if any(character.isalnum() for character in found.text[slice(*span)])]
     if own and not invisible:
         whole = (own[0][0], own[-1][1])
-        others = [target for source, target in found.links if not inside(source)]
-        if free(whole) and not any(whole[0] < end and start < whole[1] for start, end in others):
+        others = [target for source, target in found.links if not overlap(source, lost.source)]
+        if free(whole) and not any(overlap(whole, other) for other in others):
             return whole
     left = [(s[0] + 1 if invisible else s[1], target[1]) for s, target in found.links]
     left = [link for link in left if link[0] <= lost.source[0]]

@@ -120,7 +120,7 @@ def unread(sentence: str) -> PreparedSentence:
 
 
 def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[ProtectedToken]:
-    """Returns protected spans and terms; terms take precedence, except inside a longer protected span."""
+    """Returns protected spans and terms; terms take precedence, except inside a longer span that is no name."""
     if not (options.protect or options.mend or options.glossary):
         return []
     known = None if options.mend and is_title_case(sentence, reader.source, reader.known) else reader.known
@@ -143,7 +143,7 @@ def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[Pro
 
 def _inside(term: TermMatch, span: LabeledSpan) -> bool:
     longer = span.end - span.start > term.end - term.start
-    return longer and span.start <= term.start and term.end <= span.end
+    return longer and span.kind != "name" and span.start <= term.start and term.end <= span.end
 
 
 def _wanted(sentence: str, span: LabeledSpan, options: TranslateOptions, reader: Reader) -> str:
