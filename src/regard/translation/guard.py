@@ -71,7 +71,7 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
     found = [check(seen, calibration, limits) for check in checks]
     found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
     reasons = tuple(filter(None, found))
-    if UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
+    if not reasons or UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
         return Judgement(confidence, (*reasons, *reversals(seen.source, seen.target, seen.languages)))
     return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
 

@@ -322,14 +322,14 @@ class Pipeline:
         if seen is None:
             return judge_unread(draft.unit.prepared.source, scripts_of(*self.languages))
         judged = judge(seen, self.calibration)
-        numbers: list[Reason] = []
-        if found.protected:
-            again = repeated(seen.source, found, self.languages[0] or "en")
-            numbers += [Reason("number", f'"{span}" occurs more often than in the source.') for span in again]
-            numbers += [
-                Reason("order", f'"{second.wanted}" is before "{first.wanted}", unlike in the source.')
-                for first, second in swapped(seen.source, found.protected)
-            ]
+        if not found.protected:
+            return judged
+        again = repeated(seen.source, found, self.languages[0] or "en")
+        numbers = [Reason("number", f'"{span}" occurs more often than in the source.') for span in again]
+        numbers += [
+            Reason("order", f'"{second.wanted}" is before "{first.wanted}", unlike in the source.')
+            for first, second in swapped(seen.source, found.protected)
+        ]
         return judged._replace(reasons=(*judged.reasons, *numbers))
 
 

@@ -19,7 +19,8 @@ from regard.text.casing import capitalize_first
 from regard.text.inflection import plurals
 from regard.text.words import Span, word_spans
 from regard.translation.placeholder_check import SHORTEST_OWN, CheckedAnswer, overlap
-from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken
+from regard.translation.prepare import TERM
+from regard.translation.prepared_sentence import PreparedSentence, ProtectedToken
 from regard.translation.translation import ProtectedSpan
 
 MAX_PLACES = 2  # places of a term that are tried

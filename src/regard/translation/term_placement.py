@@ -19,7 +19,7 @@ from regard.search.engine import Ids, Progress, length_penalty
 from regard.search.options import SearchOptions
 from regard.search.prefix import ForcedStart
 from regard.translation.pipeline import Pipeline, SearchDemand, UnitDraft
-from regard.translation.prepare import PreparedSentence
+from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.term_edits import TermDraft, TermEdit, edits_for, translated_twice
 from regard.translation.units import Unit
 
