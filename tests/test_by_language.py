@@ -12,7 +12,6 @@ import regard
 from regard.bundle import bundled_models
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import InputError
-from regard.text.glossary import Glossary, GlossaryTerm
 from regard.translation.chain import TextChain
 from support import ABOUT, TINY, Call
 
@@ -221,15 +220,6 @@ def test_a_chain_says_of_both_steps_what_a_translator_says_of_one(tmp_path: Path
     (tmp_path / "in.txt").write_text(text, encoding="utf-8")
     chain.translate_file("in.txt", "out.txt")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == found.text
-
-
-def test_a_term_passes_the_first_step_and_is_translated_by_the_last() -> None:
-    glossary = Glossary([GlossaryTerm("chat", ("Kater",))])
-    chain = regard.load("fr-de", "cpu", through="en")
-    found = chain.translate("Le chat dort.", glossary=glossary, guard=False, beam=1)
-    assert "Kater" in found.text
-    (term,) = found.sentences[0].protected
-    assert (term.text, term.wanted, found.text[slice(*term.target)]) == ("chat", "Kater", "Kater")
 
 
 def test_a_chain_refuses_what_is_of_one_model() -> None:

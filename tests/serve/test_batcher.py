@@ -18,7 +18,7 @@ from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translator import Translator
 
-SHORT = ["The cat is black.", "Thank you!", "I see the dog.", "She sleeps.", "The house is big."]
+SHORT = ["The cat is black.", "Thank you all!", "I see the dog.", "She sleeps.", "The house is big."]
 LONG = " ".join(SHORT * 40)
 SOON = 60.0
 
