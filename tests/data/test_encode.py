@@ -196,6 +196,7 @@ def test_what_a_killed_process_left_is_swept(tmp_path: Path, tokenizer: Tokenize
     for left in (old, new):
         left.mkdir(parents=True)
     os.utime(old, (0, 0))
+    (cache_folder(config) / ".published-1.tmp").symlink_to("nothing")  # as if another process had just renamed it
     encode_corpus(table(tmp_path, PAIRS), tokenizer, config)
     assert (old.exists(), new.exists()) == (False, True)
 

@@ -12,11 +12,12 @@ from contexts import PRONOUNS, THINGS
 from converted import engines
 from regard.bundle.bundle import Bundle
 from regard.search.constraints import EachOnce
-from regard.search.context_search import beyond_context, joined
+from regard.search.context_search import PrefixSearch, beyond_context, joined
 from regard.search.ctranslate2_engine import CTranslate2Engine
 from regard.search.engine import Context, Engine, SearchRequest, StopSignal
 from regard.search.options import Sampling, SearchOptions
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 
 OPTIONS = SearchOptions(2, 0.6, attention=True, token_log_probs=True)
 
@@ -108,3 +109,19 @@ def test_samples_are_drawn_by_the_native_engine(
 ) -> None:
     drawn = SearchOptions(1, 0.6, nbest=2, sampling=Sampling(seed=1))
     assert all(both[0].search_in_context(requests, drawn))
+
+
+def test_a_prefix_stays_as_it_is_after_searches_with_other_tags() -> None:
+    """CTranslate2 keeps the places of pieces from one limited vocabulary to the next."""
+    translator = Translator.load("en-fr", engine="ctranslate2")
+    engine, tokenizer = translator.engine(), translator.tokenizer
+    assert isinstance(engine, CTranslate2Engine)
+    tag_of_french, *source = tokenizer.encode_source(["The cherry trees are in blossom."])[0]
+    prefix = tuple(tokenizer.encode_target(["Les cerisiers"])[0])
+    for tag in ("<de>", "<es>", "<fr-formal>", "<fr-informal>"):
+        other = SearchRequest((engine.model.source.index(tag), *source))
+        for _ in range(8):  # every worker has searched with this tag
+            engine.search([other], OPTIONS)
+        asked = [SearchRequest((tag_of_french, *source), prefix=prefix)] * 8
+        for found in PrefixSearch(engine.model, 512).search(asked, OPTIONS, attention=False):
+            assert found and all(one.ids[: len(prefix)] == prefix for one in found)

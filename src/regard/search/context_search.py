@@ -11,7 +11,7 @@ constraint of its sentence, none is returned. The same holds for sentences that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -92,8 +92,11 @@ def _pairs(
 
 @dataclass(frozen=True)
 class PrefixSearch:
-    """CTranslate2's search from a forced prefix. Its scores are those of the tokens after the prefix. The vocabulary is
-    limited by the tag only if that allows all of the prefix: CTranslate2 (4.8) replaces other pieces of a prefix."""
+    """CTranslate2's search from a forced prefix. Its scores are those of the tokens after the prefix.
+
+    The tag must not limit the vocabulary here: CTranslate2 (4.8) finds the pieces of a prefix by their places in the
+    limited vocabulary of an earlier batch if that had another tag, and so forces other pieces or fails.
+    """
 
     model: ConvertedModel
     batch_tokens: int  # most source tokens of a batch
@@ -105,7 +108,8 @@ class PrefixSearch:
         found: list[list[Hypothesis]] = [[] for _ in requests]
         some = [i for i, request in enumerate(requests) if not request.is_stopped and self._fits(request)]
         pending: list[tuple[int, AsyncTranslationResult]] = []
-        for batch in self._batches(requests, some):
+        for places in token_batches([len(requests[i].ids) for i in some], self.batch_tokens):
+            batch = [some[place] for place in places]
             chosen = [requests[i] for i in batch]
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(one.ids) for one in chosen],
@@ -114,7 +118,6 @@ class PrefixSearch:
                 num_hypotheses=options.beam,
                 length_penalty=NO_PENALTY,
                 max_input_length=0,
-                use_vmap=all(self.model.allows(one.ids, one.prefix) for one in chosen),
                 max_decoding_length=max(max_target_length(one.ids) for one in chosen) + 1,
                 return_end_token=True,
                 return_scores=True,
@@ -131,13 +134,6 @@ class PrefixSearch:
                     weights = None if rows is None else weights_of(rows, len(ids), len(requests[i].ids))
                     found[i].append(Hypothesis(ids, (), log_prob, log_prob, weights))
         return found
-
-    def _batches(self, requests: Sequence[SearchRequest], some: Sequence[int]) -> Iterator[list[int]]:
-        """Yields batches of some requests, in each of which the tag limits the vocabulary of all or of none."""
-        for limited in (True, False):
-            alike = [i for i in some if self.model.allows(requests[i].ids, requests[i].prefix) is limited]
-            for batch in token_batches([len(requests[i].ids) for i in alike], self.batch_tokens):
-                yield [alike[place] for place in batch]
 
     def _fits(self, request: SearchRequest) -> bool:
         return max_target_length(request.ids) + 1 < self.model.made.positions

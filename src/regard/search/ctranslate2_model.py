@@ -8,7 +8,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
@@ -18,7 +17,6 @@ from regard.bundle.folder import one_line
 from regard.errors import BundleError, InputError, RegardError
 from regard.export.ctranslate2 import (
     EXPORTED,
-    MAP,
     ConversionInfo,
     export_ctranslate2,
     read_conversion_info,
@@ -60,17 +58,6 @@ class ConvertedModel:
         """Whether each source begins with a tag that limits the target vocabulary. CTranslate2 then computes
         probabilities for those pieces only."""
         return bool(self._tags) and all(ids[:1] and ids[0] in self._tags for ids in sources)
-
-    def allows(self, source: Ids, target: Ids) -> bool:
-        """Whether a source begins with a tag that limits the target vocabulary, but allows all of `target`."""
-        return self.limited([source]) and self._written[self.source[source[0]]].issuperset(self.target_tokens(target))
-
-    @cached_property
-    def _written(self) -> dict[str, frozenset[str]]:
-        """The pieces that each tag allows."""
-        rows = [line.partition("\t") for line in (self.folder / MAP).read_text(encoding="utf-8").split("\n")]
-        always = rows[0][2].split(" ")
-        return {tag: frozenset([*always, *pieces.split(" ")]) for tag, _, pieces in rows}
 
     def target_tokens(self, ids: Ids) -> list[str]:
         pieces = self.target
