@@ -5,6 +5,7 @@
 
 DATA has train.en-XX.tsv, plain or compressed: English ⇥ formal ⇥ informal translation. Every fifth row is kept aside:
 the rules were written with the others, and `--rows build` measures on those. A row with equal sides has no register.
+`--show` prints translations with words of the other register.
 With `--model`, each English text is translated with both registers. Of the words that only one of the two references
 has, those of the translation are counted: the figure is the share that belongs to the register that was asked for.
 """
@@ -46,8 +47,9 @@ def rows(data: Path, language: str, aside: bool = True) -> Iterator[Row]:
             yield Row(*line.split("\t"))
 
 
-def words(text: str) -> Counter[str]:
-    return Counter(text[a:b].casefold() for a, b in word_spans(text))
+def words(text: str, language: str) -> Counter[str]:
+    """The words; in German with their capitals, by which Sie (you) and sie (they) differ."""
+    return Counter(text[a:b] if language == "de" else text[a:b].casefold() for a, b in word_spans(text))
 
 
 def rules_table(data: Path, aside: bool) -> Table:
@@ -70,26 +72,31 @@ def rules_table(data: Path, aside: bool) -> Table:
     return Table(["language", "seen", "precision", "recall formal", "recall informal"], body)
 
 
-def asked_share(translations: list[str], asked: list[str], other: list[str]) -> tuple[int, int]:
+def asked_share(language: str, translations: list[str], asked: list[str], other: list[str]) -> tuple[int, int]:
     """Counts the words of translations that only the asked reference has, and those that only the other has."""
     matched = [0, 0]
     for text, *references in zip(translations, asked, other, strict=True):
-        said, (one, two) = words(text), map(words, references)
+        said, one, two = (words(some, language) for some in (text, *references))
         for side, only in enumerate((one - two, two - one)):
             matched[side] += (said & only).total()
     return matched[0], matched[1]
 
 
-def models_table(data: Path, models: list[str]) -> Table:
+def models_table(data: Path, models: list[str], aside: bool, show: int) -> Table:
     body = []
     for name in models:
         translator = regard.load(name)
         language = translator.languages()[1] or ""
-        used = [row for row in rows(data, language) if row.formal != row.informal]
+        used = [row for row in rows(data, language, aside) if row.formal != row.informal]
         for register, asked, other in (("formal", 1, 2), ("informal", 2, 1)):
             found = translator.translate([row.english for row in used], formality=register)
-            matched, wrong = asked_share([t.text for t in found], [r[asked] for r in used], [r[other] for r in used])
+            texts = [one.text for one in found]
+            matched, wrong = asked_share(language, texts, [r[asked] for r in used], [r[other] for r in used])
             share = matched / max(1, matched + wrong)
+            pairs = zip(used, texts, strict=True)
+            mixed = [(r, text) for r, text in pairs if asked_share(language, [text], [r[asked]], [r[other]])[1]]
+            for row, text in mixed[:show]:
+                print(f"{name} {register}: {row.english}\n    {text}\n    {row[asked]}")
             reached = "yes" if share >= TARGET else "no"
             body.append([name, register, f"{len(used)}", f"{matched}", f"{wrong}", f"{100 * share:.1f}%", reached])
     return Table(["model", "asked for", "texts", "asked", "other", "share", f"≥ {TARGET:.0%}"], body)
@@ -98,10 +105,12 @@ def models_table(data: Path, models: list[str]) -> Table:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("data", type=Path)
-    options.add_argument("--rows", choices=("aside", "build"), default="aside", help="rows to measure the rules on")
+    options.add_argument("--rows", choices=("aside", "build"), default="aside", help="rows to measure on")
     options.add_argument("--model", nargs="+", default=[], help="models with tags for both registers")
+    options.add_argument("--show", type=int, default=0, help="translations to print, with --model")
     given = options.parse_args()
-    table = models_table(given.data, given.model) if given.model else rules_table(given.data, given.rows == "aside")
+    aside = given.rows == "aside"
+    table = models_table(given.data, given.model, aside, given.show) if given.model else rules_table(given.data, aside)
     print(table.markdown())
 
 

@@ -4,6 +4,7 @@ evaluate on."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import everyday
 from chain_plan import LANGUAGES, Text, measure
+from formal_spanish import with_usted
 
 from regard.course.grammar.corpus import generate
 from regard.data.overlap import key_words
@@ -93,11 +95,17 @@ def write_general(data: Path, out: Path, other: str, language: str) -> list[str]
 
 
 def write_registers(out: Path, other: str) -> None:
-    """Writes the pairs whose targets address the reader formally or informally; they are also trained on without."""
+    """Writes the pairs whose targets address the reader formally or informally; they are also trained on without.
+    Spanish pairs that say tú are also written with usted."""
     pairs = zip(*(read(out / f"words.en-{other}.{language}") for language in ("en", other)), strict=True)
     found: dict[str | None, list[tuple[str, str]]] = {"formal": [], "informal": [], None: []}
     for english, target in pairs:
         found[register_of(target, other, addresses_reader(english))].append((english, target))
+    if other == "es":
+        words = Counter(word for _, target in found["informal"] for word in target.split())
+        infinitives = {word for word, count in words.items() if count > 2 and word.endswith("r")}
+        rewritten = ((english, with_usted(target, infinitives)) for english, target in found["informal"])
+        found["formal"] += [(english, target) for english, target in rewritten if target]
     for register in REGISTERS:
         for side, language in enumerate(("en", other)):
             write(out / f"{register}.en-{other}.{language}", [pair[side] for pair in found[register]])

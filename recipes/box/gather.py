@@ -55,6 +55,7 @@ from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.report.table import Table
+from regard.text.language import REGISTERS
 from regard.text.language_identification import foreign_language
 from regard.workers import usable_cores
 
@@ -150,7 +151,7 @@ def europarl(files: Path, part: str, languages: tuple[str, str]) -> Iterator[Row
 
 
 def gather_held_out(files: Path, data: Path) -> None:
-    """heldout/: the parts of other sets that are measured on."""
+    """heldout/: the parts of other sets that are measured on. The rest of register/ is trained on."""
     texts: dict[str, Iterable[str]] = {}
     for folder, parts, codes in (
         ("swdocs-en-fr", ("dev", "test"), ("en", "fr")),
@@ -168,11 +169,15 @@ def gather_held_out(files: Path, data: Path) -> None:
         rows = [line.split("\t") for line in lines(files / "judged", f"{name}.tsv")]
         texts |= {f"judged.{name}.{code}": [row[side] for row in rows] for side, code in enumerate(("en", "de"))}
     for code in LANGUAGES[1:] if (files / "register").is_dir() else ():
-        rows = [line.split("\t") for line in lines(files / "register", f"train.en-{code}.tsv")][4::5]
+        rows = [line.split("\t") for line in lines(files / "register", f"train.en-{code}.tsv")]
         texts |= {
-            f"register.en-{code}.{side}": [row[i] for row in rows]
+            f"register.en-{code}.{side}": [row[i] for row in rows[4::5]]
             for i, side in enumerate(("en", "formal", "informal"))
         }
+        differing = [row for i, row in enumerate(rows) if i % 5 != 4 and row[1] != row[2]]
+        for column, register in enumerate(REGISTERS, start=1):
+            write(data / f"register-en-{code}" / f"{register}.en", [row[0] for row in differing])
+            write(data / f"register-en-{code}" / f"{register}.{code}", [row[column] for row in differing])
     for name, text in texts.items():
         write(data / "heldout" / name, text)
 

@@ -51,6 +51,8 @@ def test_every_fifth_row_of_the_register_set_is_held_out(script: Any, tmp_path: 
         write(files / "judged" / f"{name}.tsv", "A cat.\tEine Katze.\t80\t0.5")
     script.gather_held_out(files, data)
     assert (data / "heldout" / "register.en-de.informal").read_text(encoding="utf-8") == "i5\ni10\n"
+    trained_on = (data / "register-en-de" / "informal.de").read_text(encoding="utf-8").split()
+    assert trained_on == [f"i{n}" for n in range(1, 13) if n not in (5, 10)]
     assert (data / "heldout" / "judged.scores.en-de.dev.de").read_text(encoding="utf-8") == "Eine Katze.\n"
     assert len(list((data / "heldout").iterdir())) == 9 + 6
 
