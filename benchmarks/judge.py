@@ -12,9 +12,11 @@ of the sheet:
     m   minor: the meaning is right; a small error of grammar, style or word choice
     w   wrong: the meaning is wrong or lost, words are missing or invented, or it cannot be understood
 
-Equal translations are written once (B is "="), and their verdict counts for both. `count` prints the verdicts by model
-for labels and for each kind and direction. With --data, the training text of the new model, texts that are a whole line
-of it, whatever their case, are counted apart: most labels are.
+The phrase table is not used, so that labels are those of the models. With --judged, a sheet that was filled in before,
+its verdicts are written where the translation is the same. Equal translations are written once (B is "="), and their
+verdict counts for both. `count` prints the verdicts by model for labels and for each kind and direction. With --data,
+the training text of the new model, texts that are a whole line of it, whatever their case, are counted apart: most
+labels are.
 """
 
 from __future__ import annotations
@@ -63,26 +65,38 @@ def translations(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
     found: dict[str, str] = {}
     for direction, some in by_direction.items():
         translator = regard.load(folder / direction)
-        results = translator.translate([row["source"] for row in some])
+        results = translator.translate([row["source"] for row in some], phrases=False)
         found |= {row["number"]: result.text for row, result in zip(some, results, strict=True)}
     return found
 
 
-def make_sheet(old: Path, new: Path, out: Path, seed: int) -> None:
-    rows, rng = texts(), random.Random(seed)
+def verdicts_of(sheet: Path) -> dict[tuple[str, str, str], str]:
+    """Returns the verdict on each translation of each text of a sheet."""
+    found = {}
+    for row in read(sheet):
+        for translation, verdict in ((row["A"], row["a"]), (row["B"], row["b"])):
+            if translation != EQUAL:
+                found[row["direction"], row["source"], translation] = verdict
+    return found
+
+
+def make_sheet(old: Path, new: Path, out: Path, seed: int, judged: Path | None) -> None:
+    rows, rng, known = texts(), random.Random(seed), verdicts_of(judged) if judged else {}
     by_old, by_new = translations(old, rows), translations(new, rows)
     sheet, key = [], []
     for row in rows:
         pair = [("old", by_old[row["number"]]), ("new", by_new[row["number"]])]
         rng.shuffle(pair)
         (first, a), (second, b) = pair
-        sheet.append({**row, "A": a, "B": EQUAL if a == b else b, "a": "", "b": ""})
+        first_verdict, second_verdict = (known.get((row["direction"], row["source"], said), "") for said in (a, b))
+        equal = {"B": EQUAL, "b": ""} if a == b else {"B": b, "b": second_verdict}
+        sheet.append({**row, "A": a, "a": first_verdict, **equal})
         key.append({"number": row["number"], "A": first, "B": second})
     write(out / "sheet.tsv", COLUMNS, sheet)
     write(out / "key.tsv", ["number", "A", "B"], key)
-    print(
-        f"{out / 'sheet.tsv'} has {len(sheet)} rows, {sum(row['B'] == EQUAL for row in sheet)} with equal translations"
-    )
+    equal, missing = sum(row["B"] == EQUAL for row in sheet), sum(not row["a"] for row in sheet)
+    missing += sum(not row["b"] for row in sheet if row["B"] != EQUAL)
+    print(f"{out / 'sheet.tsv'} has {len(sheet)} rows, {equal} with equal translations; {missing} verdicts are missing")
 
 
 def lines_in(data: Path, wanted: Iterable[Row]) -> set[str]:
@@ -131,13 +145,14 @@ def main() -> None:
     sheet.add_argument("--old", type=Path, required=True, help="folder with the six directions")
     sheet.add_argument("--new", type=Path, required=True, help="folder with the six directions")
     sheet.add_argument("--out", type=Path, required=True)
+    sheet.add_argument("--judged", type=Path, metavar="SHEET", help="a sheet that was filled in before")
     sheet.add_argument("--seed", type=int, default=1, help="of the order of A and B")
     counted = commands.add_parser("count", help="count the verdicts of a sheet that was filled in")
     counted.add_argument("folder", type=Path)
     counted.add_argument("--data", type=Path, help="the training text, SOURCE/train.en and so on")
     given = options.parse_args()
     if given.command == "sheet":
-        make_sheet(given.old, given.new, given.out, given.seed)
+        make_sheet(given.old, given.new, given.out, given.seed, given.judged)
     else:
         print(count(given.folder, given.data).markdown())
 

@@ -44,9 +44,8 @@ def only_backward(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         stem = entry[form] if form else ""
         if "/translated/" not in stem:
             found.append(dict(entry))
-        elif form == "both":
-            rest = {key: value for key, value in entry.items() if key != form}
-            found.append({"from_english" if stem.endswith("{other}-en") else "into_english": stem, **rest})
+        elif form in ("both", backward := "from_english" if stem.endswith("{other}-en") else "into_english"):
+            found.append({backward: stem} | {key: value for key, value in entry.items() if key != form})
     return found
 
 
