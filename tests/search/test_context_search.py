@@ -124,4 +124,5 @@ def test_a_prefix_stays_as_it_is_after_searches_with_other_tags() -> None:
             engine.search([other], OPTIONS)
         asked = [SearchRequest((tag_of_french, *source), prefix=prefix)] * 8
         for found in PrefixSearch(engine.model, 512).search(asked, OPTIONS, attention=False):
-            assert found and all(one.ids[: len(prefix)] == prefix for one in found)
+            assert found
+            assert all(one.ids[: len(prefix)] == prefix for one in found)

@@ -17,7 +17,13 @@ FORMAL = {
         "Où allez-vous ?",
         "C'est le vôtre.",
     ],
-    "de": ["Klicken Sie hier.", "Wie geht es Ihnen?", "Ist das Ihr Hund?", "Sie haben Ihren Pass vergessen."],
+    "de": [
+        "Klicken Sie hier.",
+        "Mit freundlichen Grüßen",
+        "Wie geht es Ihnen?",
+        "Ist das Ihr Hund?",
+        "Sie haben Ihren Pass vergessen.",
+    ],
     "es": [
         "¿Cómo está usted?",
         "Haga clic aquí.",
@@ -26,6 +32,7 @@ FORMAL = {
         "Dígame la verdad.",
         "¿Tienen ustedes tiempo?",
         "Pónganse en contacto.",
+        "Estimada señora Ruiz:",
     ],
 }
 INFORMAL = {
@@ -54,6 +61,8 @@ INFORMAL = {
         "¿Habéis comido?",
         "Dime la verdad.",
         "Cuando estabas aquí.",
+        "Por favor, asegúrate.",
+        "Siéntate aquí.",
     ],
 }
 NEITHER = {
@@ -83,6 +92,8 @@ NEITHER = {
         "La reacción ácido-base.",
         "Habla español.",
         "Un haz de luz.",
+        "El intérprete llegó.",
+        "El señor Zárate llegó.",
         "¿Le gusta a usted tu casa?",
     ],
 }

@@ -10,8 +10,10 @@ import pytest
 import regard
 from regard.text.glossary import Glossary
 from regard.text.slots import SLOTS, SlotTexts
+from regard.translation import revision
 from regard.translation.job import run_steps
-from regard.translation.revision import RegisterUse, context_of, is_better, register_uses, rounds
+from regard.translation.options import TranslateOptions
+from regard.translation.revision import RegisterUse, SecondPass, context_of, is_better, register_uses, rounds
 from regard.translation.revision import contexts as sentences_in_context
 from regard.translation.translation import Candidate, SentenceTranslation, Translation
 from regard.translator import Translator
@@ -124,7 +126,7 @@ def made(*pairs: tuple[str, str]) -> Translation:
     sentences, source, text = [], "", ""
     for one, other in pairs:
         spans = (len(source), len(source) + len(one)), (len(text), len(text) + len(other))
-        sentences.append(SentenceTranslation(one, other, *spans, one))
+        sentences.append(SentenceTranslation(one, other, *spans, one, candidates=(Candidate(other, 0.0, 0.0, ()),)))
         source, text = f"{source}{one} ", f"{text}{other} "
     return Translation(source, text, 0.0, 0.0, (), tuple(sentences))
 
@@ -161,3 +163,20 @@ def test_registers_of_a_document() -> None:
         (0, 0): RegisterUse("formal", "formal"),
         (0, 1): RegisterUse("informal", "formal"),
     }
+
+
+def test_a_sentence_in_context_gets_the_register_of_its_document(
+    french: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        revision, "context_job", lambda model, sources, before, options: asked.append(options.formality)
+    )
+    first = made(("You sleep.", "Vous dormez."), ("You see it.", "Tu le vois."), ("Your cat.", "Votre chat."))
+    options = TranslateOptions(in_context=True)
+    steps = SecondPass(french, french.job, options, registers=True, context=True).steps([first])  # type: ignore[arg-type]
+    next(steps)
+    with pytest.raises(StopIteration) as end:
+        steps.send([made(("You see it.", "Vous le voyez."))])
+    assert asked == ["formal"]
+    assert [one.text for one in end.value.value[0].sentences] == ["Vous dormez.", "Vous le voyez.", "Votre chat."]

@@ -66,6 +66,7 @@ def _french() -> tuple[_Rule, ...]:
     return (
         _rule("formal", "[Vv]ous(?:-mêmes?)?|(?!(?:[Rr]endez|[Gg]arde-à)-vous).+-vous"),
         _rule("formal", "[Vv]otre|[Vv]os|[Vv]ôtres?"),
+        _rule("formal", "Madame|Monsieur", "^(?:Chère |Cher )?(?:Madame|Monsieur)[^.!?]*,$"),
         _rule("formal", f"(?!{not_imperatives}(?:-|$))[a-zà-ü]{{2,}}ez{pronouns}"),
         _rule(
             "formal", f"(?!{not_imperatives}(?:-|$))[A-ZÀ-Ü].+ez{pronouns}", rf"{START}{spanish_name}[A-ZÀ-Ü]\w+ez\b"
@@ -92,6 +93,7 @@ def _german() -> tuple[_Rule, ...]:
         _rule("formal", "Sie|Ihnen|Ihre[mnrs]?", r"(?<=[\w,] )(?:Sie|Ihnen|Ihre[mnrs]?)\b"),
         _rule("formal", "Ihr", r"(?<=[\w,] )Ihr\b(?! (?:alle |beiden? )?[a-zäöüß]+t\b)"),
         _rule("formal", "geehrter?"),
+        _rule("formal", "freundlichen", "^Mit freundlichen Grüßen"),
         _rule("formal", "Sie|Ihnen|Ihre?[mnrs]?", addressed=True),
         _rule("informal", "[Dd]u|[Dd]i(?:ch|r)|[Dd]ein(?:e[mnrs]?|s)?|[Ee]u(?:ch|er)|[Ee]ure[mnrs]?"),
         _rule("informal", "[Ii]hr", rf"\b[Ii]hr (?:alle |beiden? )?{verbs}\b|\b{verbs} ihr\b"),
@@ -111,6 +113,11 @@ def _spanish() -> tuple[_Rule, ...]:
         _rule("informal", "[Tt]ú|[Tt]us?|[Tt]i|[Tt]e|[Cc]ontigo|[Tt]uy[oa]s?|[Vv]osotr[oa]s|[Vv]uestr[oa]s?|[Oo]s"),
         _rule("informal", _listed("es", "verbs")),
         _rule("informal", _listed("es", "informal_imperatives")),
+        _rule(
+            "informal", "(?!intérp|[Kk]ára|démoc)[a-záéíóú]*[áéíóú].{0,4}[ae]te(?:l[oa]s?)?"
+        ),  # asegúrate, but no names
+        _rule("informal", "[A-Z][a-z]*[áéíóú].{0,4}[ae]te", rf"{START}[A-Z][a-z]*[áéíóú]\w{{0,4}}[ae]te\b(?! [A-Z])"),
+        _rule("formal", "Estimad[oa]s?", rf"{START}Estimad[oa]s? [a-zñ]"),
         _rule("informal", f"(?!{not_preterite}$).{{2,}}[aií]ste"),
         _rule("informal", f"(?!{_listed('es', 'not_future')}).{{2,}}rás|(?!alj|guay|tr|síl|ald)\\w{{2,}}abas"),
         _rule("informal", "[Hh]as", r"\b[Hh]as (?:[a-zñ]+ )?\w+o\b"),

@@ -75,7 +75,7 @@ class SecondPass:
             again = yield self._job(some, register, sentences, before)
             for place, one in zip(some, again, strict=True):
                 new = one.sentences[0] if len(one.sentences) == 1 else sentences[place]
-                if place not in before or is_better(sentences[place], new, languages[1]):
+                if place not in before or differs(uses, place) or is_better(sentences[place], new, languages[1]):
                     sentences[place] = changed[place[0]][place[1]] = new
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
@@ -84,7 +84,7 @@ class SecondPass:
         self, uses: Mapping[Place, RegisterUse], before: Mapping[Place, Place]
     ) -> Iterator[tuple[list[Place], Register | None]]:
         """Yields the sentences that can be translated together, all in context or none, and the register to ask for."""
-        differing = [place for place, use in uses.items() if use.own != use.usual and place not in before]
+        differing = [place for place in uses if differs(uses, place) and place not in before]
         for places in (differing, *rounds(before)):
             groups: dict[Register | None, list[Place]] = defaultdict(list)
             for place in places:
@@ -124,6 +124,11 @@ def register_uses(
         document: "formal" if count["formal"] >= count["informal"] else "informal" for document, count in counts.items()
     }
     return {place: RegisterUse(register, usual[documents[place[0]]]) for place, register in shown.items()}
+
+
+def differs(uses: Mapping[Place, RegisterUse], place: Place) -> bool:
+    """Whether a sentence shows another register than most of its document."""
+    return place in uses and uses[place].own != uses[place].usual
 
 
 def contexts(translations: Sequence[Translation], documents: Sequence[int], language: str | None) -> dict[Place, Place]:
