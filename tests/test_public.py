@@ -166,6 +166,11 @@ def test_the_wheel_has_every_file_of_the_package() -> None:
     assert files == {path for pattern in patterns for path in root.glob(pattern) if path.suffix not in (".py", ".pyc")}
 
 
+def test_the_citation_is_of_this_version() -> None:
+    text = (Path(regard.__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {regard.__version__}\n" in text
+
+
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as left:
         main(words)
