@@ -45,7 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache")}
+    environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache"), "REGARD_ENGINE": "auto"}
     where = call(installed / "bin" / "python", "-I", "-c", "import regard; print(regard.__file__)", cwd=tmp_path)
     assert Path(where).is_relative_to(installed)
     with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
