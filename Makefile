@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 LOWEST := .venv-lowest
+NEWEST := .venv-newest
+RELEASE := .venv-release
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
 # Python compiles on all cores what pip would compile on one, but for files that are hardly ever imported; a few are for
@@ -10,7 +12,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --con
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib >/dev/null 2>&1 || true
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-soak test-lowest check house bench clean
+.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-soak test-lowest test-newest check house bench dist clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
@@ -20,10 +22,12 @@ help:
 	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document, and translate 30,000 random texts"
 	@echo "make test-soak    serve good and hostile clients for 30 minutes (MINUTES=2: two)"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
+	@echo "make test-newest  run the tests with the newest versions of all dependencies, in .venv-newest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
 	@echo "make house        sizes, cycles, duplicates and clashes, as a table"
 	@echo "make bench        slow measurements, written to docs/benchmarks.md (BENCH=--help: what else)"
-	@echo "make install      put regard into .venv"
+	@echo "make dist         what a release publishes: sdist and wheel, checked and tried without PyTorch, and an SBOM"
+	@echo "make install      put regard into .venv, with PyTorch"
 	@echo "make clean        remove the virtual environments, runs and caches"
 
 install: $(VENV)/.installed
@@ -35,8 +39,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "installing regard into $(VENV) (a minute or two) ..."
-	$(PIP) --editable .
+	@echo "installing regard and PyTorch into $(VENV) (a minute or two) ..."
+	$(PIP) --editable '.[torch]'
 	@$(COMPILE)
 	@touch $@
 
@@ -77,6 +81,13 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[test]'
 	@touch $@
 
+test-newest: $(NEWEST)/bin/python  # installs again each time, because what is newest changes
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable '.[test]'
+	$(NEWEST)/bin/python -m pytest $(WORKERS)
+
+$(NEWEST)/bin/python:
+	$(PYTHON) -m venv $(NEWEST)
+
 check: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -90,6 +101,18 @@ house: install-dev
 bench: install-dev
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
+dist:  # the wheel is made from the sdist, and tried in an environment of its own
+	rm -rf dist build $(RELEASE) sbom.cdx.json
+	$(PYTHON) -m venv $(RELEASE)/tools
+	$(PYTHON) -m venv $(RELEASE)/installed
+	$(RELEASE)/tools/bin/pip install --quiet --disable-pip-version-check build twine cyclonedx-bom
+	$(RELEASE)/tools/bin/python -m build
+	$(RELEASE)/tools/bin/twine check --strict dist/*
+	$(RELEASE)/installed/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
+	$(RELEASE)/installed/bin/regard translate "The cat is on the mat."
+	$(RELEASE)/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --output-file sbom.cdx.json $(RELEASE)/installed/bin/python
+
 clean:
-	rm -rf $(VENV) $(LOWEST) runs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(NEWEST) $(RELEASE) sbom.cdx.json runs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -32,6 +32,14 @@ LINES = [
 
 TINY = {"width": 32, "heads": 2, "inner": 64, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.0, "norm": "pre"}
 
+# The beginning of a script that runs as if PyTorch were not installed.
+HIDE_TORCH = """
+import sys
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *where: None if name.partition(".")[0] == "torch" else find(name, *where)
+"""
 
 # What a person says in a model's card.
 ABOUT = """

@@ -6,7 +6,9 @@ import importlib
 import resource
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from types import FunctionType
 from typing import Any, get_type_hints
 
@@ -153,6 +155,20 @@ def test_help_answers_at_once() -> None:
         helping.append(seconds)
         importing.append(spent("-c", "import typer, rich.console")[0])
     assert min(helping) < 4 * min(importing)
+
+
+def test_the_wheel_has_every_file_of_the_package() -> None:
+    """Setuptools takes the Python files and what pyproject.toml names."""
+    root = Path(regard.__file__).parent
+    named = tomllib.loads((root.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = named["tool"]["setuptools"]["package-data"]["regard"]
+    files = {path for path in root.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert files == {path for pattern in patterns for path in root.glob(pattern) if path.suffix not in (".py", ".pyc")}
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (Path(regard.__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {regard.__version__}\n" in text
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -1,7 +1,8 @@
-"""Devices: selection, random state, free memory and out-of-memory errors."""
+"""Devices: selection, random state, free memory and out-of-memory errors; and whether PyTorch is installed."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import sys
@@ -22,6 +23,22 @@ GPU_FILES = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory: you tried to allocate")
 
 
+def has_torch() -> bool:
+    """Whether PyTorch is installed. It is an extra: CTranslate2 translates without it."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def missing_torch(what: str) -> InputError:
+    """The error for what needs PyTorch where it is missing, with the command that installs it."""
+    return InputError(f"{what} needs PyTorch, which is not installed: pip install 'regard[torch]'")
+
+
+def require_torch(what: str) -> None:
+    """Raises InputError, which begins with `what`, unless PyTorch is installed."""
+    if not has_torch():
+        raise missing_torch(what)
+
+
 @cache
 def make_forks_safe() -> None:
     """Makes processes forked from this one compute with one thread. Once torch has used several threads, a fork would
@@ -40,6 +57,7 @@ def make_forks_safe() -> None:
 
 def pick_device(name: str = "auto") -> torch.device:
     """Returns the device of this name, which must be available; "auto" prefers cuda to mps to cpu."""
+    require_torch(f'device "{name}"')
     import torch
 
     make_forks_safe()
@@ -72,8 +90,10 @@ def nth_device(name: str, number: int) -> str:
 
 
 def has_no_gpu() -> bool:
-    """Whether the absence of a GPU is certain without importing torch: on Linux, if there are no GPU device files."""
-    return sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)
+    """Whether no GPU can be used, as far as that is certain without importing torch: where torch is not installed, and
+    on Linux without GPU device files."""
+    no_files = sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)
+    return no_files or not has_torch()
 
 
 def free_memory(device: torch.device) -> int | None:

@@ -169,6 +169,18 @@ def test_only_the_sentence_whose_constraint_is_not_kept_is_handed_over(
     assert all(satisfies(one.ids, asked[0].constraint) for one in found[0])
 
 
+def test_without_torch_the_best_is_returned_though_it_violates_its_constraint(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.search.ctranslate2_engine.has_torch", lambda: False)
+    engine = dataclasses.replace(trained[0], make_native=NeverAsked())
+    (free,) = engine.search(requests[:1], BEAM)
+    missing = next(i for i in range(300, 360) if i not in free[0].ids)
+    rule = EachOnce(frozenset({missing}), frozenset({missing}))
+    (found,) = engine.search([requests[0]._replace(constraint=rule)], BEAM)
+    assert [one.ids for one in found] == [free[0].ids]
+
+
 def test_a_stop_signal_excludes_the_native_engine_or_what_takes_long_here(
     trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
 ) -> None:

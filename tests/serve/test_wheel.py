@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from regard.serve.page.page_files import TYPES
-from server_process import ServerProcess, running
+from server_process import running
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache")}
+    environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache"), "REGARD_ENGINE": "auto"}
     where = call(installed / "bin" / "python", "-I", "-c", "import regard; print(regard.__file__)", cwd=tmp_path)
     assert Path(where).is_relative_to(installed)
     with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
@@ -54,15 +54,9 @@ def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) 
             answer = server.ask(path)
             assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path
         assert server.translate().body == {"translatedText": "Le chat est noir."}
-        assert explained(server) == "Le chat est noir."
+        refused = server.ask("/api/words", {"text": "The cat is black.", "source": "en", "target": "fr"})
+        assert refused.status == 501  # PyTorch is an extra
+        assert "pip install 'regard[torch]'" in refused.body["error"]["message"]
         lessons = server.ask("/api/lessons")
         assert lessons.status == 200
         assert json.dumps(lessons.body).count('"title"') > 3
-
-
-def explained(server: ServerProcess) -> str:
-    """The translation that an explanation, by the native engine, is about."""
-    answer = server.ask("/api/words", {"text": "The cat is black.", "source": "en", "target": "fr"})
-    assert answer.status == 200, answer.body
-    said: str = answer.body["translation"]
-    return said

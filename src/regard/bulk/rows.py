@@ -146,8 +146,6 @@ def token_scores(
 ) -> list[list[SentenceScores]]:
     """Returns, for each sentence of each text, the tokens of its candidates with their log-probabilities from a forced
     pass of the model. A sentence that was translated in parts, or not at all, has none."""
-    from regard.search.forced_decoding import forced_log_probs
-
     tokenizer = translator.tokenizer
     prefix = tokenizer.prefix(tag)
     asked = [
@@ -156,7 +154,7 @@ def token_scores(
     ]  # fmt: skip
     read = tokenizer.plain.encode_source([sentence.read for sentence, _ in asked])
     sources = [[*prefix, *ids] for ids in read]
-    found = iter(forced_log_probs(translator.bundle.model, sources, [candidate.ids for _, candidate in asked]))
+    found = iter(translator.forced_log_probs(sources, [candidate.ids for _, candidate in asked]))
 
     def tokens(sentence: SentenceTranslation, ids: Sequence[int]) -> TokenScores:
         labels = (*tokenizer.target.labels(ids, sentence.slots.target), "</s>")

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from regard.bundle import folder as places
 from regard.bundle.card import Card, DecodeConfig, load_card, read_card
 from regard.bundle.folder import Storage, find_bundle, one_line, part, read_json, verify, write_checksums, write_json
+from regard.device import require_torch
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
@@ -179,6 +180,7 @@ class Bundle:
         tokenizer = with_tag(Tokenizer.load(part(folder, places.TOKENIZER)), about.get("tag"), folder)
 
         def load_model() -> ConfiguredModel:
+            require_torch("the native engine, which this request calls for,")
             from regard.bundle.tensors import read_model
 
             return read_model(folder, architecture, table, tokenizer, known, device)

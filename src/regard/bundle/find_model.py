@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from regard.bundle.folder import check_new, find_bundle
+from regard.device import require_torch
 from regard.errors import InputError
 from regard.files import user_cache
 
@@ -76,6 +77,7 @@ def fetch_model(
         check_new(out)
     if home.is_dir():
         return find_bundle(home)
+    require_torch(f"importing {name}")
     from regard.bundle.hub import check_room, fetch_files, look_up
 
     work = user_cache() / "hub" / name  # partial downloads

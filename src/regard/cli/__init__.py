@@ -21,6 +21,11 @@ from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["main"]
 
+# Commands that can do nothing without PyTorch; others need it for some of their flags (docs/commands.md).
+NEED_TORCH = frozenset(
+    ("align", "bench", "claims", "compare", "complexity", "demo", "doctor", "import", "pack", "page", "resume", "train")
+)
+
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """Run one command, then exit the process with its exit code (`process.ExitCode`)."""
@@ -76,6 +81,10 @@ def _run(words: list[str]) -> None:
     """Parse the words and call the command, without typer's own handling of errors."""
     gc.enable()
     command = _command(words)
+    if words[0] in NEED_TORCH and not {"-h", "--help"}.intersection(words):
+        from regard.device import require_torch
+
+        require_torch(f"regard {words[0]}")
     if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads the output
         command(prog_name="regard")
     with command.make_context("regard", words) as context:
@@ -100,8 +109,10 @@ def _describe_error(problem: Exception, words: list[str]) -> tuple[str, ExitCode
             discard_output()
         where = f"{problem.filename} cannot be used" if problem.filename else "output cannot be written"
         return f"{where}: {problem.strerror or text}", ExitCode.BAD_INPUT
-    from regard.device import is_out_of_memory
+    from regard.device import is_out_of_memory, missing_torch
 
+    if isinstance(problem, ModuleNotFoundError) and problem.name == "torch":
+        return str(missing_torch(" ".join(["regard", *words[:1]]))), ExitCode.BAD_INPUT
     if is_out_of_memory(problem):
         advice = "use a smaller model (--preset tiny) or smaller batches (--batch-tokens)"
         return f"out of memory; {advice}: {text}", ExitCode.BAD_INPUT

@@ -77,7 +77,7 @@ def add_command(program: typer.Typer, name: str) -> None:
         program.add_typer(module.app, name=name)
         return
     kind = getattr(module, OWN_CLASSES[name]) if name in OWN_CLASSES else RECIPE_COMMANDS.get(name, TyperCommand)
-    program.command(name, cls=kind, options_metavar=USAGE.get(name))(
+    program.command(name, cls=kind, options_metavar=USAGE.get(name, "[OPTIONS]"))(
         getattr(module, "import_" if name == "import" else name)
     )
 

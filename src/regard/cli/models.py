@@ -148,7 +148,7 @@ def lexicon(
 
     config = LexiconConfig(entries=entries)
     folder = find_model(model or bundled_models.folder_of())
-    bundle = Bundle.load(folder)
+    bundle = Bundle.read(folder)
     if folder.parent == bundled_models.HOME:
         found = TokenLexicon.load(folder, bundle.tokenizer)
         if found is None or src or tgt:

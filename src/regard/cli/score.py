@@ -14,10 +14,11 @@ import typer
 
 from regard.cli.lines import STDIN, check_output, read_lines, write_output
 from regard.cli.options import Device, FlagTable, Json, LengthPenalty, Model
+from regard.device import has_torch
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.search.forced_decoding import Likelihood
+    from regard.search.likelihood import Likelihood
     from regard.translator import Translator
 
 
@@ -65,7 +66,7 @@ def score(
     check_output(out, src)
     from regard.translator import Translator
 
-    translator = Translator.load(model, device, "native")
+    translator = Translator.load(model, device, "native" if has_torch() else "ctranslate2")
     alpha = translator.config.length_penalty if length_penalty is None else length_penalty
     if text:
         found = translator.rank(text[0], text[1:], length_penalty=alpha, tag=tag)
@@ -183,7 +184,7 @@ class ScoreWriter:
             out.write(self._json(one) if self.as_json else f"{self._row(one)}\n")
 
     def write_total(self, out: TextIO, rows: Iterator[Likelihood]) -> None:
-        from regard.search.forced_decoding import perplexity
+        from regard.search.likelihood import perplexity
 
         pairs = tokens = 0
         log_prob = 0.0

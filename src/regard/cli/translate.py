@@ -36,6 +36,7 @@ from regard.cli.translate_models import (
     warn_of_languages,
     whole_input,
 )
+from regard.device import require_torch
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ EXCLUDED: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 # Flags for lines of text: with the first ones a plain text is read as lines, and documents refuse all of them.
 LINE_FLAGS = ("--nbest", "--json", "--alignments", "--attention")
+TORCH_FLAGS = ("--sample", "--mbr", "--steer", "--rules", "--alternatives", "--alignments", "--attention")
 UNSTREAMED_FLAGS = ("--attention", "--alternatives", "--prefix-file")
 
 
@@ -206,7 +208,7 @@ def given_flags(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_combinations(given: Mapping[str, Any]) -> None:
-    """Raise InputError for flags that exclude each other, or that require another one."""
+    """Raise InputError for flags that exclude each other, or that require another one or PyTorch."""
     for flag, needed, message in NEEDED:
         if flag in given and needed not in given:
             raise InputError(message.format(flag=flag, value=given[flag]))
@@ -214,6 +216,8 @@ def check_combinations(given: Mapping[str, Any]) -> None:
         for other in others:
             if flag in given and other in given:
                 raise InputError(message.format(flag=other))
+    for flag in given.keys() & TORCH_FLAGS:
+        require_torch(flag)
 
 
 def document_format(format: str | None, input: Path | None, given: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,8 @@ best of those that do. If not, the best of the beam that does is taken; if none 
 probable, the search is resumed from where the best one violated the constraint (`constraint_repair.py`).
 
 Everything else is left to the native engine, which is created on first use: sampling, options that CTranslate2 does
-not support, sentences beyond its positions, and constraints for which no translation was found.
+not support, sentences beyond its positions, and constraints for which no translation was found (without torch, these
+are returned violated).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.device import has_torch
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraint_repair import (
     NO_PENALTY,
@@ -125,7 +127,7 @@ class CTranslate2Engine:
             progress(done)
         left = [i for i in range(len(requests)) if not found[i]]
         if left:
-            self._search_left(requests, left, found, options, progress)
+            self._search_left(requests, left, found, broken, options, progress)
         return found
 
     def _search_left(
@@ -133,15 +135,20 @@ class CTranslate2Engine:
         requests: Sequence[SearchRequest],
         left: Sequence[int],
         found: list[list[Hypothesis]],
+        broken: Mapping[int, Hypothesis],
         options: SearchOptions,
         progress: Progress | None,
     ) -> None:
-        """Searches for requests with a prefix, then by the native engine for what is left."""
+        """Searches for requests with a prefix, then by the native engine for what is left. Without torch, the best
+        hypothesis is returned though it violates its constraint; the caller's checks report what it lacks."""
         if supports(options) and not options.min_length:
             for i, hypotheses in self._prefixed(requests, [i for i in left if requests[i].prefix], options):
                 found[i] = hypotheses
                 if progress is not None:
                     progress(1)
+        if broken and not has_torch():
+            for i in broken.keys() & left:
+                found[i] = [broken[i]]
         left = [i for i in left if not found[i] and requests[i].may_fall_back]
         again = self.native.search([requests[i] for i in left], options, progress) if left else []
         for i, hypotheses in zip(left, again, strict=True):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from regard.bundle import bundled_models
 from regard.bundle.folder import one_line
+from regard.device import has_torch
 from regard.errors import BundleError, InputError, RegardError
 from regard.export.ctranslate2 import (
     EXPORTED,
@@ -23,6 +24,7 @@ from regard.export.ctranslate2 import (
     read_vocabularies,
     source_checksum,
 )
+from regard.export.ctranslate2_file import Weights
 from regard.files import user_cache
 from regard.search.engine import Ids
 from regard.text.vocabulary import SPECIALS
@@ -93,7 +95,6 @@ def open_translator(folder: Path) -> Translator:
 
 
 EngineName = Literal["auto", "native", "ctranslate2"]
-CACHED_WEIGHTS: Literal["int8"] = "int8"
 Notify = Callable[[str], None]
 
 
@@ -102,12 +103,13 @@ def print_notice(line: str) -> None:
 
 
 def checked_engine(name: str) -> EngineName:
-    """Returns the requested engine; for "auto", the value of the environment variable REGARD_ENGINE if it is set."""
+    """Returns the requested engine; for "auto", the value of the environment variable REGARD_ENGINE if it is set, and
+    CTranslate2 if torch is not installed."""
     given = os.environ.get("REGARD_ENGINE", "auto") if name == "auto" else name
     for known in get_args(EngineName):
         if given == known:
             engine: EngineName = known
-            return engine
+            return engine if engine != "auto" or has_torch() else "ctranslate2"
     raise InputError(f"engine must be one of {', '.join(get_args(EngineName))}, but is {given!r}")
 
 
@@ -135,9 +137,9 @@ def converted_for(folder: Path, engine: EngineName, notify: Notify = print_notic
         return None
 
 
-def cached(folder: Path, source: str, notify: Notify = print_notice) -> ConvertedModel:
+def cached(folder: Path, source: str, notify: Notify = print_notice, weights: Weights = "int8") -> ConvertedModel:
     """Returns the conversion in the user's cache; creates it if missing. Several processes may do this at once."""
-    place = user_cache() / "ctranslate2" / f"{source[:32]}-{CACHED_WEIGHTS}"
+    place = user_cache() / "ctranslate2" / f"{source[:32]}-{weights}"
     made = read_conversion_info(place)
     if made is not None and made.source == source:
         try:
@@ -145,6 +147,6 @@ def cached(folder: Path, source: str, notify: Notify = print_notice) -> Converte
         except BundleError:  # damaged: convert again
             shutil.rmtree(place, ignore_errors=True)
     began = time.perf_counter()
-    made = export_ctranslate2(folder, place, CACHED_WEIGHTS)
+    made = export_ctranslate2(folder, place, weights)
     notify(f"converted {folder.name} for CTranslate2 in {time.perf_counter() - began:.1f} s, once; kept in {place}")
     return ConvertedModel(place, made)

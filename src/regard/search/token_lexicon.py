@@ -20,16 +20,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, NamedTuple
 
 from regard.bundle.folder import LEXICON
 from regard.config import key, require
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 from regard.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FORMAT = 1
 CHUNK = 10_000  # lines that are tokenized at a time
@@ -75,6 +75,8 @@ class TokenLexicon:
 
     def in_ids(self, tokenizer: Tokenizer) -> IdTable:
         """Converts the lexicon to ids. Source words outside the vocabulary have no row: <unk> has no translation."""
+        import torch
+
         width = max((len(row) for row in self.entries.values()), default=1)
         targets = torch.zeros(tokenizer.source_size, width, dtype=torch.long)
         probs = torch.zeros(tokenizer.source_size, width)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
+from regard.device import has_torch, missing_torch
 from regard.errors import InputError, RegardError
 from regard.explain.neighbours import PairIndex, pairs_of
 from regard.explain.sentence_pair import (
@@ -97,6 +98,12 @@ def check_length(tokens: int, limit: int, field: str) -> None:
         raise FieldError(field, message, status=413)
 
 
+def check_torch() -> None:
+    """Raise `ServeError` with status 501 where PyTorch, which explanations need, is not installed on the server."""
+    if not has_torch():
+        raise ServeError(501, str(missing_torch("this explanation")))
+
+
 # ── the service ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -124,6 +131,7 @@ class ExplainService:
     async def run(self, model: str, work: Callable[[ExplainedModel], T]) -> T:
         """Return the result of `work` with the model of this name, which is loaded if necessary."""
         self.pool.find(model)
+        check_torch()
         return await self.run_in_thread(partial(self._with_model, model, work))
 
     async def run_in_thread(self, work: Callable[[], T]) -> T:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 PAD, BOS, EOS = SPECIALS
 IMPORTED_BOS = "<s> "  # our name of an imported <s>, never produced by encoding: names of pieces must be unique
+# A SentencePiece model is a protocol buffer, and a message that is appended to another is merged into it. This one has
+# normalizer_spec (field 3) with add_dummy_prefix (field 3) false. SentencePiece 0.2.3 has no call for it any more.
+NO_DUMMY_PREFIX = b"\x1a\x02\x18\x00"
 
 
 def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
@@ -89,9 +92,7 @@ class SentencePieceVocabulary(Vocabulary):
     @cached_property
     def _joined_processor(self) -> SentencePieceProcessor:
         """The SentencePiece processor without a space before the text."""
-        processor = load_processor(self.model)
-        processor.override_normalizer_spec(add_dummy_prefix=False)
-        return processor
+        return load_processor(self.model + NO_DUMMY_PREFIX)
 
     @cached_property
     def _known(self) -> list[int]:

@@ -17,7 +17,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import Calibration, DecodeConfig
 from regard.bundle.find_model import find_model
 from regard.bundle.numpy_weights import read_tensors
-from regard.device import device_name
+from regard.device import device_name, require_torch
 from regard.errors import InputError
 from regard.search.alignment_heads import (
     AlignmentHeads,
@@ -219,6 +219,7 @@ class LoadedModel:
         return self._native_engine(steered, batch_tokens, precision)
 
     def _native_engine(self, steered: Model | None, batch_tokens: int, precision: Precision) -> Engine:
+        require_torch("the native engine, which this request calls for,")
         from regard.search.native_engine import NativeEngine
 
         plain = self.bundle.model
@@ -284,6 +285,8 @@ class LoadedModel:
 def engine_and_device(engine: str, device: str, models: int) -> tuple[EngineName, str]:
     """Returns the requested engine, and the device of the model. CTranslate2 supports a single model, on the CPU."""
     chosen = checked_engine(engine)
+    if engine == "auto" and (models > 1 or device not in ("auto", "cpu")):
+        require_torch(f"the device {device}" if models == 1 else f"an ensemble of {models} models")
     if chosen != "ctranslate2":
         return chosen, device_name(device)
     if models > 1:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.device import has_torch
 from regard.errors import InputError
+from regard.export.ctranslate2 import source_checksum
+from regard.search.ctranslate2_model import cached
 from regard.search.engine import check_log_probs
-from regard.search.options import (
-    SearchOptions,
-)
+from regard.search.options import BATCH_TOKENS, SearchOptions
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span
 from regard.translation.loaded_model import LoadedModel
@@ -20,7 +25,8 @@ from regard.translation.translation import in_one_line
 from regard.translation.units import UnitMaker
 
 if TYPE_CHECKING:
-    from regard.search.forced_decoding import Likelihood
+    from regard.search.ctranslate2_engine import CTranslate2Engine
+    from regard.search.likelihood import Likelihood
     from regard.translation.alternatives import Alternative
 
 CHUNK = 2000  # pairs at a time
@@ -55,7 +61,7 @@ class ScoringModel(LoadedModel):
 
     def scores(self, pairs: Iterable[tuple[str, str]], *, tag: str | None = None) -> Iterator[Likelihood]:
         """Scores any number of pairs lazily, like `score`, with at most 2,000 in memory."""
-        from regard.search.forced_decoding import Likelihood, forced_log_probs
+        from regard.search.likelihood import Likelihood
 
         waiting, done = iter(pairs), 0
         while some := [tuple(map(in_one_line, pair)) for pair in islice(waiting, CHUNK)]:
@@ -63,12 +69,31 @@ class ScoringModel(LoadedModel):
             for number, pair in enumerate(forced):
                 pair.check_length(self.max_length, "score", done + number)
             ids = [pair.source_ids for pair in forced], [pair.target_ids for pair in forced]
-            rows = forced_log_probs(self.bundle.model, *ids)
+            rows = self.forced_log_probs(*ids)
             for (source, target), pair, row in zip(some, forced, rows, strict=True):
                 check_log_probs(row.tolist())
                 tokens = self.tokenizer.target.labels(pair.target_ids, pair.slots.target)
                 yield Likelihood(source, target, (*tokens, "</s>"), tuple(row.tolist()))
             done += len(some)
+
+    def forced_log_probs(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[NDArray[np.float64]]:
+        """Returns log P of the target tokens and of EOS for each pair, in float32: by the model in torch, or by
+        CTranslate2 where torch is not installed."""
+        if has_torch() or self.converted is None:
+            from regard.search.forced_decoding import forced_log_probs
+
+            return forced_log_probs(self.bundle.model, sources, targets)
+        return self._float32_engine.log_probs(list(map(tuple, sources)), list(map(tuple, targets)))
+
+    @cached_property
+    def _float32_engine(self) -> CTranslate2Engine:
+        from regard.search.ctranslate2_engine import CTranslate2Engine
+
+        folder = self._folders[0]
+        model = cached(folder, source_checksum(folder), weights="float32")
+        return CTranslate2Engine(model, self.alignment_view, partial(self._native_engine, None, BATCH_TOKENS, "auto"))
 
     def rank(
         self, source: str, targets: Iterable[str], *, length_penalty: float | None = None, tag: str | None = None

@@ -90,7 +90,8 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
     missed = true;
     show(foot);
     const known = error instanceof ApiError;
-    const kind = known && error.status < 500 ? "note" : "note bad";
+    const lasting = known && (error.status < 500 || error.status === 501); // 501: a library is not installed
+    const kind = lasting ? "note" : "note bad";
     const message = known ? error.message : "Something went wrong on this page: " + error.message;
     show(
       body,
@@ -99,7 +100,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
         { class: kind },
         message,
         " ",
-        again && !isSaved() && !(known && error.status < 500) ? button("Try again", again) : null,
+        again && !isSaved() && !lasting ? button("Try again", again) : null,
       ),
     );
     state(known && error.status === 413 ? "too-long" : "refused");

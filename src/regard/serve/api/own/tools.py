@@ -15,7 +15,7 @@ from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain import MAX_CHARACTERS, model_of
 from regard.serve.api.own.explain_sentence import json_numbers
 from regard.serve.errors import FieldError
-from regard.serve.explain_service import ExplainedModel, check_length
+from regard.serve.explain_service import ExplainedModel, check_length, check_torch
 from regard.serve.http.fields import Field
 from regard.text.language import LANGUAGE_NAMES, language_name
 from regard.text.language_identification import language_probabilities
@@ -23,7 +23,7 @@ from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
 
 if TYPE_CHECKING:  # imports torch
-    from regard.search.forced_decoding import Likelihood
+    from regard.search.likelihood import Likelihood
 
 MOST_LANGUAGES = 5
 MOST_WIDTH, MOST_LENGTH = 256, 128
@@ -156,6 +156,7 @@ def bleu_data(found: BleuSteps) -> dict[str, Any]:
 
 
 async def position_encodings(call: Call) -> Any:
+    check_torch()
     from regard.course.positions.requirements import as_dict, positions  # imports torch
 
     width, length = call["width"], call["length"]
