@@ -7,7 +7,6 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
     --most 600        lines of each file, taken at equal distances: a search takes a tenth of a second and more a line
                       by the native engine, a twentieth by CTranslate2
     --keep FOLDER     translations are kept here and read again by the next run
-    --plot FILE       draw confidence against rightness: docs/img/calibration.svg
     --write           put the fitted constants into the model's card
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
     --judged FOLDER   compare with people's judgements of other translations (scores.en-de.*, critical.en-de.*)
@@ -43,8 +42,6 @@ from regard.data.text_files import read_lines
 from regard.explain.evidence import ranks
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
-from regard.report.chart import Spot, from_zero, plot
-from regard.report.render import svg
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.translation.confidence import (
@@ -68,7 +65,6 @@ from regard.translator import Translator
 SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
 FEW = 40  # lines of each file that tell how much pieces take which are not written
-CAPTION = "How right sentences were, in bins of the confidence that predicted it; on the diagonal both are equal."
 
 
 @dataclass(frozen=True)
@@ -217,20 +213,6 @@ def show_calibration(sets: Sequence[Measured], calibration: Calibration) -> dict
         correlation = np.corrcoef(confidence, some.quality)[0, 1]
         print(f"| {some.name} | {len(confidence):,} | {means} | {errors[some.name]:.3f} | {correlation:.2f} |")
     return errors
-
-
-def draw(sets: Sequence[Measured], calibration: Calibration, file: Path) -> None:
-    series = {"as predicted": [Spot(0.0, 0.0), Spot(1.0, 1.0)]} | {
-        some.name: [
-            Spot(one.confidence, one.quality)
-            for one in bins(confidences(some, calibration), some.quality)
-            if one.count >= 10  # fewer say nothing
-        ]
-        for some in sets
-    }
-    axes = from_zero("confidence", [1.0]), from_zero("rightness of the sentences, mean", [1.0])
-    drawing = plot("Confidence against rightness", series, *axes, joined=True)
-    file.write_text(svg(dataclasses.replace(drawing, caption=CAPTION)), encoding="utf-8")
 
 
 # ── marks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -397,7 +379,6 @@ def main() -> None:
     parser.add_argument("--model", type=Path)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--plot", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
     parser.add_argument("--judged", type=Path)
@@ -429,8 +410,6 @@ def main() -> None:
         show_judged(watched, levels, given.judged, given.most)
     if tests and not given.no_alarms:
         show_all_alarms(watched, tests, calibration)
-    if given.plot:
-        draw(tests, calibration, given.plot)
     if given.write:
         write(folder, calibration, errors)
 

@@ -41,10 +41,10 @@ LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}]{3,}+")
 MIN_PART = 3  # letters of a part of a compound
 LOST = -3.0  # log-probability of a source token, below which the translation does not predict it
 
-# ``rightness`` of a translation by its chrF, from 0 to 1, and the words of its source. Chosen by hand judgements of 100
+# ``rightness`` of a translation by its chrF, from 0 to 1, and the words of its source. Chosen by judgements of 165
 # translations: a person calls a long sentence wrong for one wrong word, which hardly changes its chrF.
 LENGTH_POWER, RIGHT_ERROR, WRONG_ERROR = 0.25, 0.6, 1.0
-INVENTED_ERROR = 0.3  # added for each word that neither the language nor the reference has
+INVENTED_ERROR = 0.15  # added for each word that neither the language nor the reference has
 
 
 class LogProbSum(NamedTuple):
@@ -84,12 +84,15 @@ def features(seen: Observation) -> dict[str, float]:
     """
     >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
     >>> {name: round(value, 2) for name, value in features(seen).items()}  # doctest: +NORMALIZE_WHITESPACE
-    {'surprise': -1.56, 'length': 1.61, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08, 'covered': 1.0, 'invented': 0.0}
+    {'surprise': -1.56, 'length': 1.61, 'both': -2.51, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08, 'covered': 1.0,
+     'invented': 0.0}
     """
     tokens = seen.log_probs.tokens if isinstance(seen.log_probs, LogProbSum) else len(seen.log_probs)
+    surprise, length = _surprise(seen.mean_log_prob), math.log(seen.source_tokens + 1)
     found = {
-        "surprise": _surprise(seen.mean_log_prob),
-        "length": math.log(seen.source_tokens + 1),
+        "surprise": surprise,
+        "length": length,
+        "both": surprise * length,  # a low probability tells more of a long sentence
         "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words have many
         "written": max(1, tokens) / max(1, len(seen.target.split())),
         "ratio": abs(log_ratio(seen)),

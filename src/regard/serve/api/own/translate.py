@@ -28,19 +28,9 @@ from regard.version import __version__
 log = logging.getLogger("regard.serve")
 
 OFFERED = (
-    "beam",
-    "nbest",
-    "split",
-    "protect",
-    "guard",
-    "thorough",
-    "marks",
-    "localize",
-    "formality",
-    "in_context",
-    "glossary",
-    "prefix",
-)
+    "beam", "nbest", "split", "protect", "guard", "thorough", "marks", "localize", "formality", "in_context",
+    "glossary", "prefix",
+)  # fmt: skip
 TRANSLATE = (
     *WHICH_MODEL,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
