@@ -119,7 +119,9 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
     weight = sum(length for _, length in judgements)
     confidence = sum(j.confidence * length for j, length in judgements) / weight if weight else None
     found = [reason for judgement, _ in judgements for reason in judgement.reasons]
-    reasons = {reason.name: reason for reason in sorted(found, key=lambda reason: reason.mark)}  # the stronger mark
+    reasons: dict[str, Reason] = {}
+    for reason in sorted(found, key=lambda reason: reason.mark, reverse=True):  # doubtful ones first
+        reasons.setdefault(reason.name, reason)
     missing = (one for one in protected if one.status == "missing")
     lost = [Reason("lost", f'"{one.wanted}" is not in the translation: {one.note}') for one in missing]
     return SentenceTranslation(
