@@ -1,4 +1,4 @@
-"""The guard of docs/text.md, measured: calibration of the confidence, false alarms, and what is found of spoilt output.
+"""The confidence and the marks of docs/text.md: fitted, and measured against references and people's judgements.
 
 python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev" europarl.en europarl.fr \\
     --test "Tatoeba test" test.en test.fr --test newstest2013 newstest2013.en newstest2013.fr
@@ -7,13 +7,16 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
     --most 600        lines of each file, taken at equal distances: a search takes a tenth of a second and more a line
                       by the native engine, a twentieth by CTranslate2
     --keep FOLDER     translations are kept here and read again by the next run
-    --plot FILE       draw confidence against chrF: docs/img/calibration.svg
     --write           put the fitted constants into the model's card
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
-    --no-alarms       the calibration alone
+    --judged FOLDER   compare with people's judgements of other translations (scores.en-de.*, critical.en-de.*)
+    --signals         what each signal is worth: the figures without it
+    --no-alarms       without the false alarms of each rule
 
-The constants are fitted on the first sets and measured on the others. Outputs are spoilt of the first test set. Where
-nothing is fitted, --write puts in what was measured of the constants that the card has: their errors, and `unwritten`.
+The constants are fitted on the first sets and measured on the others. A translation is right or wrong by its chrF, its
+length and its invented words (`rightness` in translation/confidence.py); those between count for neither. Outputs are
+spoilt of the first test set. Where nothing is fitted, --write puts in what was measured of the constants that the card
+has: their errors, and `unwritten`.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import lzma
 import pickle
 import random
 from collections import Counter
@@ -32,16 +36,25 @@ import numpy as np
 
 from regard.align.attention import beyond_tag
 from regard.bundle import bundled_models
-from regard.bundle.card import Calibration
+from regard.bundle.card import FALSE_ALARMS, Calibration
 from regard.bundle.folder import find_bundle
 from regard.data.text_files import read_lines
+from regard.explain.evidence import ranks
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
-from regard.report.chart import Spot, from_zero, plot
-from regard.report.render import svg
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
-from regard.translation.confidence import Observation, bins, calibration_error, fit_calibration
+from regard.translation.confidence import (
+    Observation,
+    bins,
+    calibration_error,
+    features,
+    fit_calibration,
+    invented_words,
+    mark_limits,
+    predicted_rightness,
+    rightness,
+)
 from regard.translation.guard import judge
 from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
@@ -49,11 +62,9 @@ from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 from regard.translator import Translator
 
-GOOD = 0.5  # chrF of a sentence from which on a warning about its translation is a false alarm
 SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
 FEW = 40  # lines of each file that tell how much pieces take which are not written
-CAPTION = "The chrF that sentences had, in bins of the confidence that predicted it; on the diagonal both are equal."
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Measured:
-    """A set of sentences: what the guard sees of each, and its chrF from 0 to 1."""
+    """A set of sentences: what the guard sees of each, and how right its translation is, from 0 to 1."""
 
     name: str
     answers: list[Answer]
@@ -89,7 +100,9 @@ class TracedRow:
     @classmethod
     def of(cls, translator: Translator) -> TracedRow:
         config = translator.config
-        text = TranslateOptions(split="lines", mend=config.mend)
+        tags = translator.tokenizer.config.tags
+        thorough = f"<{translator.languages()[0]}>" in tags  # a model of both directions
+        text = TranslateOptions(split="lines", mend=config.mend, thorough=thorough)
         return cls(translator, translator.pipeline(SearchOptions(config.beam, config.length_penalty), text))
 
     @property
@@ -132,19 +145,23 @@ def translated(watched: TracedRow, sources: Sequence[str]) -> list[tuple[Answer,
     return [found.get(number) for number in range(len(sources))]
 
 
-def observe(watched: TracedRow, answers: Sequence[Answer]) -> list[Observation]:
-    """What a forced pass says of each answer."""
-    translator, engine = watched.translator, watched.pipeline.engine
-    bundle, view = translator.bundle, translator.alignment_view
-    read = [tuple(ids) for ids in bundle.tokenizer.encode_source([one.read for one in answers])]
-    said = [one.ids for one in answers]
-    maps = engine.attention(read, said) or [None] * len(answers)
+def observe(watched: TracedRow, pairs: Sequence[tuple[str, str]]) -> list[Observation]:
+    """What a forced pass says of given translations."""
+    translator, pipeline = watched.translator, watched.pipeline
+    tokenizer, view, known = translator.tokenizer, translator.alignment_view, pipeline.target_words
+    forced = [translator.forced_pair(*pair) for pair in pairs]
+    ids = [one.source_ids for one in forced], [one.target_ids for one in forced]
+    maps = pipeline.engine.attention(*ids) or [None] * len(pairs)
     found: list[Observation] = []
-    for one, ids, row, weights in zip(answers, read, engine.log_probs(read, said), maps, strict=True):
-        seen = None if weights is None else beyond_tag(weights, bundle.tag)
-        words = None if seen is None else word_links(bundle.tokenizer, view, seen, one.read, one.ids)[0]
-        found.append(Observation(one.source, one.text, row, len(ids), words, bundle.languages))
-    return found
+    for (source, target), one, row, weights in zip(pairs, forced, pipeline.engine.log_probs(*ids), maps, strict=True):
+        seen = None if weights is None else beyond_tag(weights, pipeline.tag)
+        words = None if seen is None else word_links(tokenizer, view, seen, one.read, one.target_ids)[0]
+        new = () if known is None else invented_words(source, target, known, pipeline.languages[1] or "")
+        found.append(Observation(source, target, row, len(one.source_ids), words, pipeline.languages, invented=new))
+    if pipeline.back_tag is None:
+        return found
+    rows = pipeline.back_log_probs([(one.read, one.answer) for one in forced])
+    return [dataclasses.replace(one, back=row) for one, row in zip(found, rows, strict=True)]
 
 
 def sample(file: Path, most: int) -> list[str]:
@@ -163,8 +180,12 @@ def measured(watched: TracedRow, name: str, files: Sequence[Path], most: int, ke
     rows = [(*found, reference) for found, reference in pairs if found is not None]
     answers, observations, wanted = (list(column) for column in zip(*rows, strict=True))
     metric = Chrf()
-    quality = metric.scores(metric.stats([one.text for one in answers], wanted).rows) / 100
-    result = Measured(name, answers, observations, np.asarray(quality).tolist())
+    similar = metric.scores(metric.stats([one.text for one in answers], wanted).rows) / 100
+    quality = [
+        rightness(float(chrf), len(seen.source.split()), sum(word not in reference for word in seen.invented))
+        for chrf, seen, reference in zip(similar, observations, wanted, strict=True)
+    ]
+    result = Measured(name, answers, observations, quality)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(pickle.dumps(result))
@@ -181,7 +202,8 @@ def confidences(some: Measured, calibration: Calibration) -> list[float]:
 def show_calibration(sets: Sequence[Measured], calibration: Calibration) -> dict[str, float]:
     """Prints a row for each set; the expected calibration error of each."""
     print(
-        "| set | sentences | mean chrF | mean confidence | calibration error | correlation |\n|---|---|---|---|---|---|"
+        "| set | sentences | mean rightness | mean confidence | calibration error | correlation |\n"
+        "|---|---|---|---|---|---|"
     )
     errors = {}
     for some in sets:
@@ -193,18 +215,95 @@ def show_calibration(sets: Sequence[Measured], calibration: Calibration) -> dict
     return errors
 
 
-def draw(sets: Sequence[Measured], calibration: Calibration, file: Path) -> None:
-    series = {"as predicted": [Spot(0.0, 0.0), Spot(1.0, 1.0)]} | {
-        some.name: [
-            Spot(one.confidence, one.quality)
-            for one in bins(confidences(some, calibration), some.quality)
-            if one.count >= 10  # fewer say nothing
-        ]
-        for some in sets
-    }
-    axes = from_zero("confidence", [1.0]), from_zero("chrF of the sentences, mean", [1.0])
-    drawing = plot("Confidence against chrF", series, *axes, joined=True)
-    file.write_text(svg(dataclasses.replace(drawing, caption=CAPTION)), encoding="utf-8")
+# ── marks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def auc(values: Sequence[float], right: Sequence[bool]) -> float:
+    """How often one that is right has the greater value than one that is not; 0.5 is chance."""
+    good = np.asarray(right, dtype=bool)
+    count = good.sum() * (~good).sum()
+    above = ranks(np.asarray(values))[good].sum() - good.sum() * (good.sum() + 1) / 2
+    return float(above / count) if count else float("nan")
+
+
+def spearman(values: Sequence[float], others: Sequence[float]) -> float:
+    return float(np.corrcoef(ranks(np.asarray(values)), ranks(np.asarray(others)))[0, 1])
+
+
+def mark_figures(confidence: Sequence[float], quality: Sequence[float]) -> list[float]:
+    """The area under the curve, and the share of wrong ones found at each share of false alarms."""
+    decided = [(c, q == 1) for c, q in zip(confidence, quality, strict=True) if q in (0, 1)]
+    _, found = mark_limits(np.asarray(confidence), np.asarray(quality))
+    return [auc(*zip(*decided, strict=True)), *found]
+
+
+def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str = "set") -> None:
+    heads = " | ".join(f"found at {rate:.1%}" for rate in FALSE_ALARMS)
+    print(f"\n| {title} | right | wrong | AUC | {heads} | right marked | doubtful | wrong marked | doubtful |")
+    print("|---|" + "---|" * (len(FALSE_ALARMS) + 7))
+    every = Measured("all", [], [o for one in sets for o in one.observations], [q for one in sets for q in one.quality])
+    for some in [*sets, every] if len(sets) > 1 else sets:
+        judged = [judge(seen, calibration) for seen in some.observations]
+        area, *found = mark_figures([one.confidence for one in judged], some.quality)
+        cells = [f"{area:.3f}", *(f"{share:.0%}" for share in found)]
+        counts = []
+        for label in (1, 0):
+            marks = [{r.mark for r in one.reasons} for one, q in zip(judged, some.quality, strict=True) if q == label]
+            counts.append(len(marks))
+            cells += [f"{sum(map(bool, marks)) / max(1, len(marks)):.1%}"]
+            cells += [f"{sum('doubtful' in one for one in marks) / max(1, len(marks)):.1%}"]
+        print(f"| {some.name} | {counts[0]:,} | {counts[1]:,} | {' | '.join(cells)} |")
+
+
+def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured]) -> None:
+    """What is found without each feature, and with it alone."""
+    names = list(features(tests[0].observations[0]))
+    quality = [q for some in tests for q in some.quality]
+    print("\n| without | AUC | found at 3% | only | AUC |\n|---|---|---|---|---|")
+    for name in ["–", *names]:
+        row = [name]
+        for used in ([other for other in names if other != name], [name] if name in names else names):
+            calibration = fit_calibration([(s.observations, s.quality) for s in fitted_on], "", 0.0, used)
+            seen = [features(one) for some in tests for one in some.observations]
+            figures = mark_figures([predicted_rightness(values, calibration) for values in seen], quality)
+            row += [f"{figures[0]:.3f}"] + ([f"{figures[3]:.0%}", used[0]] if len(row) == 1 else [])
+        row[3] = name
+        print(f"| {' | '.join(row)} |")
+
+
+# ── people's judgements ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def judged_pairs(folder: Path, name: str, most: int) -> tuple[list[tuple[str, str]], list[str]]:
+    with lzma.open(folder / f"{name}.tsv.xz", "rt", encoding="utf-8", newline="\n") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    rows = [rows[i * len(rows) // most] for i in range(most)] if most < len(rows) else rows
+    return [(row[0], row[1]) for row in rows], [row[-1] for row in rows]
+
+
+def matthews(values: Sequence[float], wrong: Sequence[bool], limit: float) -> float:
+    marked, actual = np.asarray(values) < limit, np.asarray(wrong)
+    return float(np.corrcoef(marked, actual)[0, 1]) if 0 < marked.sum() < len(marked) else 0.0
+
+
+def show_judged(watched: TracedRow, levels: dict[str, Calibration], folder: Path, most: int) -> None:
+    """Other systems' translations: correlation with people's scores, and critical errors, by a limit that is chosen on
+    the training part."""
+    parts = ("scores.en-de.dev", "scores.en-de.test20", "critical.en-de.train", "critical.en-de.dev")
+    texts = {part: judged_pairs(folder, part, most) for part in parts}
+    seen = {part: [features(one) for one in observe(watched, pairs)] for part, (pairs, _) in texts.items()}
+    print("\n| people's judgements | sentences | |\n|---|---|---|")
+    for title, calibration in levels.items():
+        found = {part: [predicted_rightness(row, calibration) for row in rows] for part, rows in seen.items()}
+        for part in parts[:2]:
+            agreement = spearman(found[part], [float(label) for label in texts[part][1]])
+            print(f"| {part}, {title} | {len(found[part]):,} | Spearman {agreement:.3f} |")
+        wrong = {part: [label == "ERR" for label in texts[part][1]] for part in parts[2:]}
+        values, actual = found[parts[2]], wrong[parts[2]]
+        limits = np.quantile(values, np.arange(0.05, 1, 0.05))
+        limit = limits[np.argmax([matthews(values, actual, one) for one in limits])]
+        agreement = matthews(found[parts[3]], wrong[parts[3]], limit)
+        print(f"| {parts[3]}, {title} | {len(found[parts[3]]):,} | MCC {agreement:.3f} |")
 
 
 # ── alarms ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,10 +319,10 @@ def show_alarms(name: str, observations: Sequence[Observation], calibration: Cal
 
 
 def show_all_alarms(watched: TracedRow, tests: Sequence[Measured], calibration: Calibration) -> None:
-    print("\n| outputs | sentences | with a reason | reasons |\n|---|---|---|---|")
+    print("\n| outputs | sentences | marked | reasons |\n|---|---|---|---|")
     for some in tests:
-        good = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality >= GOOD]
-        show_alarms(f"{some.name}, chrF of {GOOD:g} and more", good, calibration)
+        right = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality == 1]
+        show_alarms(f"{some.name}, right ones", right, calibration)
         show_alarms(some.name, some.observations, calibration)
     for name, observations in spoilt(watched, tests[0]).items():
         show_alarms(name, observations, calibration)
@@ -234,15 +333,9 @@ def spoilt(watched: TracedRow, some: Measured) -> dict[str, list[Observation]]:
     rng = random.Random(1)
     chosen = [one for one in some.answers if len(one.source.split()) >= FEWEST_WORDS and len(one.text.split()) > 1]
     chosen = rng.sample(chosen, min(SPOILT, len(chosen)))
-    tokenizer = watched.translator.tokenizer
 
-    def said(texts: Sequence[str]) -> list[Answer]:
-        ids = tokenizer.encode_target(texts)
-        rows = zip(chosen, texts, ids, strict=True)
-        return [dataclasses.replace(one, text=text, ids=tuple(its)) for one, text, its in rows]
-
-    def changed(change: Callable[[list[str]], list[str]]) -> list[Answer]:
-        return said([" ".join(change(tokenizer.decode(one.ids).split())) for one in chosen])
+    def changed(change: Callable[[list[str]], list[str]]) -> list[tuple[str, str]]:
+        return [(one.source, " ".join(change(one.text.split()))) for one in chosen]
 
     def looped(words: list[str]) -> list[str]:
         size = min(len(words), rng.randint(1, 3))
@@ -257,15 +350,15 @@ def spoilt(watched: TracedRow, some: Measured) -> dict[str, list[Observation]]:
     answers = translated(watched, nonsense)
     whole = [(one, found[0]) for one, found in zip(chosen, answers, strict=True) if found is not None]
     other_words = [(one, answer) for one, answer in whole if answer.ids != one.ids]  # else the order did not matter
-    other = [tokenizer.decode(one.ids) for one in chosen]
+    other = [one.text for one in chosen]
     groups = {
         "cut to a half": changed(lambda words: words[: max(1, len(words) // 2)]),
         "a phrase said three times": changed(looped),
         f"of the source with its words shuffled ({len(whole) - len(other_words)} unchanged ones left out)": [
-            dataclasses.replace(one, text=answer.text, ids=answer.ids) for one, answer in other_words
+            (one.source, answer.text) for one, answer in other_words
         ],
-        "of another sentence": said(other[1:] + other[:1]),
-        "(shuffled words are all that was given)": [answer for _, answer in whole],
+        "of another sentence": [(one.source, text) for one, text in zip(chosen, other[1:] + other[:1], strict=True)],
+        "(shuffled words are all that was given)": [(answer.source, answer.text) for _, answer in whole],
     }
     return {name: observe(watched, group) for name, group in groups.items()}
 
@@ -286,9 +379,10 @@ def main() -> None:
     parser.add_argument("--model", type=Path)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--plot", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
+    parser.add_argument("--judged", type=Path)
+    parser.add_argument("--signals", action="store_true")
     parser.add_argument("--no-alarms", action="store_true")
     given = parser.parse_args()
     folder = find_bundle(given.model or bundled_models.folder_of())
@@ -307,10 +401,15 @@ def main() -> None:
         )
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
+    levels = {"set": calibration} | ({"thorough": calibration.thorough} if calibration.thorough else {})
+    for title, one in levels.items():
+        show_marks(tests, one, title)
+    if given.signals:
+        show_signals(fitted_on, tests)
+    if given.judged:
+        show_judged(watched, levels, given.judged, given.most)
     if tests and not given.no_alarms:
         show_all_alarms(watched, tests, calibration)
-    if given.plot:
-        draw(tests, calibration, given.plot)
     if given.write:
         write(folder, calibration, errors)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from guard import TracedRow, sample, translated
+from guard import TracedRow, auc, sample, translated
 
 from regard.bundle import bundled_models
 from regard.bundle.card import WordCalibration
@@ -84,18 +84,9 @@ def show(some: Words, calibration: WordCalibration) -> float:
             low = int(min(one.confidence, 0.999) * 10) / 10
             print(f"| {low:.1f}–{low + 0.1:.1f} | {one.count:,} | {one.confidence:.3f} | {one.quality:.3f} |")
         errors[what] = calibration_error(found)
-        separate = auc(values, np.array(right))
+        separate = auc(values.tolist(), [one > 0 for one in right])
         print(f"calibration error {errors[what]:.3f}, area under the ROC curve {separate:.3f}")
     return errors["confidence"]
-
-
-def auc(values: Floats, right: Floats) -> float:
-    """How often a word that is right has the greater value than one that is not; 0.5 is chance."""
-    from regard.explain.evidence import ranks
-
-    good = right > 0
-    count = good.sum() * (~good).sum()
-    return float((ranks(values)[good].sum() - good.sum() * (good.sum() + 1) / 2) / count) if count else float("nan")
 
 
 def main() -> None:

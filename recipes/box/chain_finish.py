@@ -22,20 +22,22 @@ HERE = Path(__file__).parent
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 SAID = ("voice.", "tatoeba.", "europarl.")  # how files of OUT/translated begin
 WITHOUT_PAIRS = "Wikipedia, Common Voice, novels and guides"
-LINES, TINY_LINES = 400, 20  # of each text
+LINES, TINY_LINES = 250, 20  # of each text
+# Kinds of text that a mark must be right about: news, encyclopaedia, labels, words, software, teaching, dialogue.
+SOURCES = ("news", "wiki", "ui", "vocab", "manuals", "php", "courses", "openedx", "science", "games")
 # Names of files in DATA without the language at their end; {pair} is en-fr, {other} fr.
 FITTED_ON = {
     "FLORES dev": "tests/flores-dev",
     "newstest2013": "tests/newstest2013",
     "Tatoeba dev": "tatoeba-{pair}/dev",
     "Europarl dev": "{pair}/dev",
-}
+} | {f"{source} dev": f"{source}-{{pair}}/dev" for source in SOURCES}
 MEASURED_ON = {
     "FLORES devtest": "tests/flores-devtest",
     "newstest2014": "tests/newstest2014.{other}",
     "newstest2013": "tests/newstest2013",
     "Tatoeba v2021-08-07": "tests/tatoeba.{pair}",
-}
+} | {f"{source} test": f"{source}-{{pair}}/test" for source in ("ui", "vocab", "manuals")}
 Sets = list[tuple[str, Path, Path]]  # name, sources, references
 
 

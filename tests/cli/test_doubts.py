@@ -1,8 +1,9 @@
-"""What is said of doubtful sentences: one line, a report with a line for each sentence, and the exit code."""
+"""What is said of marked sentences: one line, a report with a line for each sentence, and the exit code."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ ODD = SentenceTranslation(
     reasons=(Reason("loop", "It says b twice."),),
     protected=(LOST,),
 )
+PERHAPS = SentenceTranslation("a", "c", (0, 1), (0, 1), "a", reasons=(Reason("negation", "No not.", "check"),))
 
 
 def said(*sentences: SentenceTranslation) -> Translation:
@@ -39,11 +41,11 @@ def summary(numbers: list[int], count: int, report: Path | None = None) -> str:
 
 
 def test_the_summary_names_the_lines() -> None:
-    assert summary([4, 17, 31], 40) == ("3 of 40 sentences are doubtful: lines 4, 17, 31; --report why.jsonl says why")
-    assert summary([2], 3) == "1 of 3 sentences is doubtful: line 2: It says b twice."
-    assert summary([1], 1) == "1 of 1 sentence is doubtful: line 1: It says b twice."
+    assert summary([4, 17, 31], 40) == "3 doubtful, of 40 sentences: lines 4, 17, 31; --report why.jsonl says why"
+    assert summary([2], 3) == "1 doubtful, of 3 sentences: line 2: It says b twice."
+    assert summary([1], 1) == "1 doubtful, of 1 sentence: line 1: It says b twice."
     many = summary(list(range(1, 13)), 1200)
-    assert many.startswith("12 of 1,200 sentences are doubtful: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more; ")
+    assert many.startswith("12 doubtful, of 1,200 sentences: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more; ")
 
 
 def test_the_summary_names_the_report(tmp_path: Path) -> None:
@@ -53,7 +55,17 @@ def test_the_summary_names_the_report(tmp_path: Path) -> None:
 def test_two_doubtful_sentences_of_one_line_are_one_place() -> None:
     doubts = DoubtReport()
     doubts.add("line 7", said(ODD, FINE, ODD))
-    assert doubts.summary() == "2 of 3 sentences are doubtful: line 7; --report why.jsonl says why"
+    assert doubts.summary() == "2 doubtful, of 3 sentences: line 7; --report why.jsonl says why"
+
+
+def test_the_summary_counts_both_marks() -> None:
+    doubts = DoubtReport()
+    doubts.add("line 1", said(PERHAPS, ODD, PERHAPS))
+    assert doubts.summary() == "1 doubtful, 2 to check, of 3 sentences: line 1; --report why.jsonl says why"
+    both = replace(ODD, reasons=(*PERHAPS.reasons, *ODD.reasons))
+    assert (PERHAPS.mark, both.mark, FINE.mark) == ("check", "doubtful", None)
+    assert said(PERHAPS, ODD, FINE).marked == (PERHAPS, ODD)
+    assert said(PERHAPS, ODD, FINE).doubtful == (ODD,)
 
 
 def test_the_report_has_every_sentence_and_appears_at_the_end(tmp_path: Path) -> None:
@@ -66,7 +78,8 @@ def test_the_report_has_every_sentence_and_appears_at_the_end(tmp_path: Path) ->
     assert [row["place"] for row in rows] == ["line 1", "line 1"]
     assert rows[0]["confidence"] == 0.8765
     assert rows[1] == {"place": "line 1", **json.loads(json.dumps(sentence_row(ODD)))}
-    assert rows[1]["reasons"] == [{"name": "loop", "text": "It says b twice."}]
+    assert rows[1]["reasons"] == [{"name": "loop", "text": "It says b twice.", "mark": "doubtful"}]
+    assert [row["mark"] for row in rows] == [None, "doubtful"]
     assert (rows[1]["protected"][0]["status"], rows[1]["protected"][0]["target_span"]) == ("missing", None)
 
 

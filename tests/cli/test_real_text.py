@@ -43,7 +43,7 @@ def test_doubtful_sentences_are_one_line_and_with_strict_code_3(call: Call, tmp_
     assert lax.out == strict.out
     assert lax.err == strict.err
     assert lax.err == (
-        "regard: 1 of 2 sentences is doubtful: line 2: The source seems to be French, but the model reads English.\n"
+        "regard: 1 doubtful, of 2 sentences: line 2: The source seems to be French, but the model reads English.\n"
     )
     careless = call(*words, "--strict", "--no-guard")
     assert (careless.code, careless.err) == (0, "")

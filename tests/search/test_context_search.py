@@ -19,7 +19,7 @@ from regard.search.options import Sampling, SearchOptions
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 
-OPTIONS = SearchOptions(2, 0.6, attention=True, token_log_probs=True)
+OPTIONS = SearchOptions(2, 0.6, attention=True)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,6 @@ def test_the_context_decides_and_both_engines_agree(
     for request, one, other in zip(requests, fast, native, strict=True):
         assert one[0].ids == other[0].ids
         assert one[0].score == pytest.approx(other[0].score, abs=1e-2)
-        assert len(one[0].log_probs) == len(other[0].log_probs) == len(one[0].ids) + 1
         assert one[0].log_prob == pytest.approx(other[0].log_prob, abs=1e-2)
         assert one[0].attention is not None
         assert other[0].attention is not None
@@ -64,7 +63,7 @@ def test_the_context_decides_and_both_engines_agree(
         assert one[0].attention == pytest.approx(other[0].attention, abs=2e-2)
 
 
-def test_attention_and_log_probs_are_those_of_a_forced_pass(
+def test_attention_and_log_probability_are_those_of_a_forced_pass(
     both: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
 ) -> None:
     for request, (best, *_) in zip(requests, both[0].search_in_context(requests, OPTIONS), strict=True):
@@ -74,7 +73,7 @@ def test_attention_and_log_probs_are_those_of_a_forced_pass(
         assert request.context is not None
         assert weights is not None
         assert best.attention == pytest.approx(beyond_context(weights, request.context), abs=2e-2)
-        assert best.log_probs == pytest.approx(row[len(whole.prefix) :].tolist(), abs=2e-2)
+        assert best.log_prob == pytest.approx(row[len(whole.prefix) :].sum(), abs=5e-2)
 
 
 def test_the_tag_stays_before_the_context() -> None:

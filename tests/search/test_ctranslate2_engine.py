@@ -25,7 +25,6 @@ from regard.search.engine import Engine, Hypothesis, Ids, SearchRequest, StopSig
 from regard.search.options import Sampling, SearchOptions
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS
-from regard.translation import confidence
 from regard.translator import Translator
 from support import LINES
 
@@ -93,20 +92,15 @@ def test_attention_comes_with_the_search_and_equals_a_forced_pass(
         np.testing.assert_allclose(alone.attention[first:], forced[0][first:], atol=2e-5)
 
 
-def test_log_probs_come_with_greedy_search_and_equal_a_forced_pass(
+def test_the_log_probability_of_a_greedy_search_is_that_of_a_forced_pass(
     trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
 ) -> None:
     ours, native = trained
-    found = ours.search(requests * 8, dataclasses.replace(GREEDY, token_log_probs=True))  # more batches than wait
+    found = ours.search(requests * 8, GREEDY)  # more batches than wait
     forced = native.log_probs([one.ids for one in requests * 8], [one[0].ids for one in found])
     for (best,), row in zip(found, forced, strict=True):
-        assert len(best.log_probs) in (len(best.ids) + 1, len(best.ids))  # the latter where it was cut off
-        np.testing.assert_allclose(best.log_probs, row[: len(best.log_probs)], atol=1e-4)
-        assert best.log_prob == pytest.approx(sum(best.log_probs), abs=1e-4)
-    ruled_out = dataclasses.replace(GREEDY, token_log_probs=True, min_length=2)  # the others get the mass of EOS
-    assert not any(one.log_probs for (one,) in ours.search(requests[:1], GREEDY))
-    ((one,),) = ours.search(requests[:1], ruled_out)
-    np.testing.assert_allclose(one.log_probs, native.log_probs([requests[0].ids], [one.ids])[0], atol=1e-4)
+        ended = len(row) - bool(best.log_probs)  # those of a hypothesis that was cut off have no EOS
+        assert best.log_prob == pytest.approx(row[:ended].sum(), abs=1e-4)
 
 
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -237,7 +231,7 @@ def test_a_translator_translates_and_explains_by_the_same_engine(run_folder: Pat
     assert fast.explain(text).translation == answer.text
 
 
-def test_tokens_are_scored_only_where_the_sum_is_low(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guard_needs_no_second_pass(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     plain = CTranslate2Engine.log_probs
 
@@ -252,9 +246,6 @@ def test_tokens_are_scored_only_where_the_sum_is_low(run_folder: Path, monkeypat
     assert not asked
     assert sure.reasons == ()
     assert sure.confidence == pytest.approx(native.translate(learnt).sentences[0].confidence, abs=0.1)
-    monkeypatch.setattr(confidence, "SURE_MEAN_LOG_PROB", 0.1)  # no sum is high enough
-    fast.translate(learnt)
-    assert asked == [1]
 
 
 SCRIPT = """

@@ -81,7 +81,7 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(some)
 
 
-MAX_NAMED_PLACES = 10  # maximum doubtful places listed
+MAX_NAMED_PLACES = 10  # maximum places of marked sentences listed
 MAX_SHOWN_REMARKS = 5  # maximum remarks shown
 
 
@@ -93,14 +93,15 @@ class TranslationCounts:
     texts: int = 0
     sentences: int = 0
     doubtful: int = 0  # sentences
-    places: int = 0  # distinct places of doubtful sentences
+    check: int = 0  # sentences
+    places: int = 0  # distinct places of marked sentences
     named: list[str] = field(default_factory=list)  # the first of these places
-    reason: str = ""  # why the first of them is doubtful
+    reason: str = ""  # why the first of them is marked
     kept: int = 0  # selected cells or values without a letter, which are copied unchanged
     remarks: int = 0
     shown: list[str] = field(default_factory=list)  # the first remarks
     parsed: bool = False  # whether the rules could parse any text
-    _last = ""  # the last doubtful place that was listed; not a field
+    _last = ""  # the last place that was listed; not a field
 
     def add(self, place: str, translation: Translation, first_line: int | None = None) -> list[str]:
         """Counts a translation and returns the place of each of its sentences. With `first_line`, the line of the file
@@ -112,8 +113,9 @@ class TranslationCounts:
                 place = f"line {line}"
             found.append(place)
             self.sentences += 1
-            if sentence.reasons:
-                self.doubtful += 1
+            if sentence.mark:
+                self.doubtful += sentence.mark == "doubtful"
+                self.check += sentence.mark == "check"
                 self.reason = self.reason or str(sentence.reasons[0])
                 self._name(place)
         return found
@@ -130,7 +132,7 @@ class TranslationCounts:
 
     def join(self, later: TranslationCounts) -> None:
         """Adds the counts of the next chunk."""
-        for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
+        for name in ("texts", "sentences", "doubtful", "check", "places", "kept", "remarks"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
         self.shown = [*self.shown, *later.shown][:MAX_SHOWN_REMARKS]

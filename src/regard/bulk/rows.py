@@ -179,7 +179,8 @@ def sentence_row(sentence: SentenceTranslation) -> dict[str, Any]:
         "source_span": sentence.source_span,
         "target_span": sentence.target_span,
         "confidence": None if sentence.confidence is None else round(sentence.confidence, 4),
-        "reasons": [{"name": reason.name, "text": reason.text} for reason in sentence.reasons],
+        "mark": sentence.mark,
+        "reasons": [reason._asdict() for reason in sentence.reasons],
         "protected": [
             {
                 "text": one.text, "kind": one.kind, "wanted": one.wanted, "source_span": one.source,

@@ -15,11 +15,13 @@ that is checked here:
     url = "https://tatoeba.org"
 
 The section `tests` has scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures them.
-`calibration` has the coefficients with which features of a translation predict its chrF: `translation/confidence.py`
-defines the features and fits the coefficients, `benchmarks/guard.py` measures them and writes them into a card:
+`calibration` has the coefficients with which features of a translation predict whether it is right, and the limits of
+the marks: `translation/confidence.py` defines and fits them, `benchmarks/guard.py` measures them and writes them into a
+card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
-                    "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
+                    "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02},
+                    "limits": {"sentence": [0.1, 0.2, 0.3, 0.4], …}, "found": {"sentence": [0.3, 0.5, 0.6, 0.8], …}}
 
 "word_calibration" is the same for single words (`explain/word_confidence.py`, `benchmarks/word_confidence.py`). A card
 may be untrusted: `read_card` returns the typed entries that the package uses, or raises an error.
@@ -41,24 +43,32 @@ from regard.bundle.folder import CARD, one_line, read_json
 from regard.config import accept, build, describe, key, keys_of, parse_toml, require
 from regard.errors import BundleError, InputError, RecipeError, RegardError
 
+FALSE_ALARMS = (0.003, 0.01, 0.03, 0.1)  # shares of right translations below the limits of a calibration
+
 
 @dataclass(frozen=True)
 class Calibration:
-    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of en-fr-classic, rounded; for other models
-    they rank translations by quality, but the values are not calibrated (`on` is empty)."""
+    """P(right) ≈ σ(bias + Σ weight · feature). The defaults rank translations of any model, but the values are not
+    calibrated, and there are no limits (`on` is empty)."""
 
     weights: dict[str, float] = field(
-        default_factory=lambda: {"surprise": -0.8, "spread": -0.35, "length": -0.2, "covered": 0.5}
+        default_factory=lambda: {"surprise": -3.0, "length": -0.5, "covered": 0.5, "invented": -0.5}
     )
-    bias: float = -1.0
+    bias: float = 0.0
     ratio: float = 0.1  # the mean log of (characters of the target + 10) / (characters of the source + 10)
     ratio_spread: float = 0.25  # its standard deviation
     unwritten: float = 0.0  # nats per token lost to other languages' pieces, which a restricted search omits
     on: str = ""  # the text it was fitted on; empty: not fitted for this model
     errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+    # By kind, fragment or sentence: the confidences below which each share of FALSE_ALARMS of right translations lies,
+    # and the shares of wrong ones below them.
+    limits: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    found: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    thorough: Calibration | None = None  # used instead if the source was scored given the translation
 
     def __post_init__(self) -> None:
-        numbers = (*self.weights.values(), self.bias, self.ratio, self.ratio_spread, self.unwritten)
+        limits = [limit for some in self.limits.values() for limit in some]
+        numbers = (*self.weights.values(), *limits, self.bias, self.ratio, self.ratio_spread, self.unwritten)
         require(all(map(math.isfinite, numbers)), "calibration must hold finite numbers")
         require(self.ratio_spread > 0, f"calibration.ratio_spread must be above 0, but is {self.ratio_spread}")
 
@@ -310,7 +320,7 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "dev BLEU": _score(known.dev_bleu),
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
-        "confidence": [_fitted(known.calibration)] if known.calibration.fitted else [],
+        "confidence": [_fitted(known.calibration), *_curve(known.calibration)] if known.calibration.fitted else [],
         "of a word": [f"that it stands in a reference, {_fitted(words)}"] if (words := known.word_calibration) else [],
         "alignment": _view(known.attention_view),
         "limits": list(about.limits),
@@ -326,6 +336,15 @@ def _score(found: StoredScore | None) -> list[str]:
 def _fitted(found: Calibration | WordCalibration) -> str:
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
     return f"fitted on {found.on}; calibration error {errors or 'not measured'}"
+
+
+def _curve(found: Calibration) -> list[str]:
+    """Describes, for each kind of text, how many wrong translations are found at each share of false alarms."""
+    lines = []
+    for kind, shares in found.found.items():
+        points = (f"{share:.0%} ({alarms:.1%})" for share, alarms in zip(shares, FALSE_ALARMS, strict=False))
+        lines.append(f"of wrong {kind}s {', '.join(points)} are below a limit (of right ones)")
+    return lines
 
 
 def _view(found: StoredView | None) -> list[str]:

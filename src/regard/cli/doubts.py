@@ -1,4 +1,4 @@
-"""Doubtful sentences of a translation: a summary on standard error, a report file, and the exit code."""
+"""Marked sentences of a translation: a summary on standard error, a report file, and the exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DoubtReport:
-    """Counts doubtful sentences. The `report` file is created when all is done; until then its rows are in a temporary
+    """Counts marked sentences. The `report` file is created when all is done; until then its rows are in a temporary
     file. Raises InputError if the report cannot be written."""
 
     def __init__(self, report: Path | None = None, strict: bool = False) -> None:
@@ -49,12 +49,12 @@ class DoubtReport:
             self._rows.write(rows)
 
     def finish(self, report_written: bool = False) -> None:
-        """Write the report and the summary. If `strict`, raises typer.Exit with code 3 for doubtful sentences."""
+        """Write the report and the summary. If `strict`, raises typer.Exit with code 3 for marked sentences."""
         if self.report is not None and not report_written:
             from regard.files import write_atomically
 
             write_atomically(self.report.resolve(), self._write_report)
-        if self.counts.doubtful:
+        if self.counts.places:
             warn(self.summary())
             if self.strict:
                 raise typer.Exit(ExitCode.DOUBTFUL)
@@ -65,17 +65,18 @@ class DoubtReport:
             shutil.copyfileobj(self._rows, file)
 
     def summary(self) -> str:
-        """The summary: `3 of 40 sentences are doubtful: lines 4, 17, 31; --report r.jsonl says why`"""
+        """The summary: `1 doubtful, 2 to check, of 40 sentences: lines 4, 17, 31; --report r.jsonl says why`"""
         counts = self.counts
-        verb = "is" if counts.doubtful == 1 else "are"
-        start = f"{counts.doubtful:,} of {counts.sentences:,} sentence{'s' * (counts.sentences > 1)} {verb} doubtful"
-        if counts.doubtful == 1:
+        kinds = ((counts.doubtful, "doubtful"), (counts.check, "to check"))
+        marked = ", ".join(f"{count:,} {name}" for count, name in kinds if count)
+        start = f"{marked}, of {counts.sentences:,} sentence{'s' * (counts.sentences > 1)}"
+        if counts.doubtful + counts.check == 1:
             return f"{start}: {counts.named[0]}: {counts.reason}"
         names = counts.named
-        kinds = {name.rpartition(" ")[0] for name in names}
-        if len(kinds) == 1 and len(names) > 1:
+        places = {name.rpartition(" ")[0] for name in names}
+        if len(places) == 1 and len(names) > 1:
             names = [name.rpartition(" ")[2] for name in names]
-            names[0] = f"{kinds.pop()}s {names[0]}"
+            names[0] = f"{places.pop()}s {names[0]}"
         more = f" and {counts.places - len(names):,} more" if counts.places > len(names) else ""
         why = f"{self.report} says why" if self.report else "--report why.jsonl says why"
         return f"{start}: {', '.join(names)}{more}; {why}"

@@ -150,7 +150,7 @@ def option_flag(option: OptionSpec, name: str = "", help: str = "{}") -> Any:
     return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
 
 
-NO_FLAG = ("precision",)
+NO_FLAG = ("precision", "marks")  # --strict and --lenient set the latter
 
 
 def parameter(option: OptionSpec, name: str = "", help: str = "{}") -> inspect.Parameter:
@@ -203,7 +203,7 @@ def translate_options(given: dict[str, Any], sample: bool) -> dict[str, Any]:
     utility = given.pop("utility", "chrf")
     mbr = Mbr(given.pop("mbr"), utility) if "mbr" in given else None
     options = TranslateOptions(**given, sampling=Sampling(**sampling) if drawn else None, mbr=mbr)
-    return {name: value for name, value in vars(options).items() if name not in (*NO_FLAG, "progress")}
+    return {name: value for name, value in vars(options).items() if name not in ("precision", "progress")}
 
 
 Beam = Annotated[int | None, option_flag(translate_option("beam"))]

@@ -61,8 +61,9 @@ FLAGS = FlagTable(f"""
                            [default: for csv and tsv, every cell that is prose]
 --glossary FILE            Terms and their translations, separated by a tab, one per line.
 --keep FILE                Words that are copied unchanged, one per line.
---strict                   Exit with code 3 if any sentence is doubtful.
---report FILE              A .jsonl with every sentence: confidence, reasons to doubt it, the protected spans.
+--strict                   Mark more sentences, and exit with code 3 if any is marked.
+--lenient                  Mark fewer sentences.
+--report FILE              A .jsonl with every sentence: confidence, mark, reasons, the protected spans.
 --sample                   Draw translations by their probability instead of searching for the best.
 --prefix-file FILE         A prefix for each line, one per line.
 --alternatives N 1..1000   For a sentence: the N most probable words after --prefix or at --at-word, each with its
@@ -93,6 +94,7 @@ NEEDED = (
 EXCLUDED: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--attention", ("--json",), "--attention draws pictures, which are no JSON; give it or --json, not both"),
     ("--attention", ("--tag", "--formality"), "--attention shows sources without {flag}; give one of them"),
+    ("--strict", ("--lenient",), "--strict marks more sentences and --lenient fewer; give one of them"),
     ("--at-word", ("--prefix",), "--alternatives come after --prefix or at --at-word; give one of them"),
     (
         "--alternatives",
@@ -123,6 +125,7 @@ def translate(
     glossary: Annotated[Path | None, FLAGS("--glossary")] = None,
     keep: Annotated[Path | None, FLAGS("--keep")] = None,
     strict: Annotated[bool, FLAGS("--strict")] = False,
+    lenient: Annotated[bool, FLAGS("--lenient")] = False,
     report: Annotated[Path | None, FLAGS("--report")] = None,
     options: Any = None,
     sample: Annotated[bool, FLAGS("--sample")] = False,
@@ -141,7 +144,7 @@ def translate(
     """Translate texts, a file, or standard input.
 
     Sentences are translated one by one; line breaks, spaces and list marks stay as they are. Numbers, addresses,
-    placeholders and unknown names are copied unchanged. Doubtful sentences are counted on standard error. A file is
+    placeholders and unknown names are copied unchanged. Marked sentences are counted on standard error. A file is
     translated in chunks; after an interruption, also by kill -9, rerun to resume (docs/files.md). With --to the
     translator is chosen by languages (docs/bundled-models.md).
 
@@ -151,7 +154,8 @@ def translate(
     """
     from regard.bulk.rows import OutputForm, check_form
 
-    chosen = translate_options(options, sample)
+    marks = {"marks": "strict" if strict else "lenient"} if strict or lenient else {}
+    chosen = translate_options(options | marks, sample)
     form = OutputForm(chosen["nbest"], as_json, alignments, token_scores)
     given = given_flags({
         "TEXT": text, "--to": to, "--from": source, "--through": through, "--model": model, "--input": input,
@@ -160,7 +164,7 @@ def translate(
         "--steer": chosen["steer"],
         "--rules": chosen["rules"], "--alternatives": alternatives, "--at-word": position, "--workers": workers,
         "--restart": restart, "--alignments": alignments, "--token-scores": token_scores, "--attention": attention,
-        "--json": as_json,
+        "--json": as_json, "--strict": strict, "--lenient": lenient,
     })  # fmt: skip
     check_combinations(given)
     out = None if out == STDOUT else out

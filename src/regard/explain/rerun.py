@@ -30,7 +30,7 @@ def rerun_search(source: ExplainedSource, model: Model, start: Sequence[int] = (
     """Returns the best hypothesis of `model` that starts with the tokens `start`."""
     options, demand = source.result.search
     constraint = source.pipeline.constraint(source.unit.ids, demand, options)
-    options = replace(options, nbest=1, attention=False, token_log_probs=False)
+    options = replace(options, nbest=1, attention=False)
     ((best, *_),) = search(model, [SearchRequest(source.unit.ids, constraint, tuple(start))], options)
     return best
 

@@ -70,7 +70,7 @@ class PlacedSegment:
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
     unchanged: bool = False  # identical to the segment, so its source can be kept
-    doubtful: bool = False  # whether a sentence is doubtful or a protected span is missing
+    doubtful: bool = False  # whether a sentence is marked or a protected span is missing
 
     @property
     def text(self) -> str:

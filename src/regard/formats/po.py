@@ -1,6 +1,6 @@
 """Gettext catalogues (PO, POT): entries without a translation are filled; all else stays unchanged, byte for byte.
 
-Entries that are translated, fuzzy or obsolete stay unchanged. An entry that lost a placeholder or is doubtful, or whose
+Entries that are translated, fuzzy or obsolete stay unchanged. An entry that lost a placeholder or is marked, or whose
 language has more than two plural forms (the source has two), is marked `fuzzy`, so that gettext does not use it before
 someone has checked it. A template's header gets the target's language and plural forms.
 

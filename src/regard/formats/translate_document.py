@@ -77,9 +77,9 @@ def write_translated(document: Document, translations: Sequence[Translation]) ->
 
 
 def is_doubtful(translation: Translation) -> bool:
-    """Whether a sentence of the translation is doubtful, or a protected span is missing from it."""
+    """Whether a sentence of the translation is marked, or a protected span is missing from it."""
     lost = (span.status == "missing" for sentence in translation.sentences for span in sentence.protected)
-    return bool(translation.doubtful) or any(lost)
+    return bool(translation.marked) or any(lost)
 
 
 def warnings_of(segments: Sequence[Segment], placed: Sequence[PlacedSegment]) -> list[str]:

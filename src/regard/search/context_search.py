@@ -52,17 +52,13 @@ def continuations(
     engine: Engine, requests: Sequence[SearchRequest], found: Sequence[Sequence[Hypothesis]], options: SearchOptions
 ) -> list[list[Hypothesis]]:
     """Returns the parts of hypotheses that follow the context, ranked, if they meet the constraint. The best of each
-    request gets attention and log-probabilities if the options ask for them."""
+    request gets attention if the options ask for it."""
     lists = [_own_parts(request, some, options) for request, some in zip(requests, found, strict=True)]
     lacking = [i for i, some in enumerate(lists) if some and some[0].attention is None] if options.attention else []
-    unscored = [i for i, some in enumerate(lists) if some and not some[0].log_probs] if options.token_log_probs else []
     for i, weights in zip(lacking, engine.attention(*_pairs(requests, lists, lacking)) or (), strict=False):
         context = requests[i].context
         assert context is not None
         lists[i][0] = replace(lists[i][0], attention=beyond_context(weights, context))
-    for i, row in zip(unscored, engine.log_probs(*_pairs(requests, lists, unscored)), strict=True):
-        own = tuple(row.tolist()[-len(lists[i][0].ids) - 1 :])
-        lists[i][0] = replace(lists[i][0], log_probs=own, total=None)
     return lists
 
 

@@ -18,7 +18,7 @@ are returned violated).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,7 +52,7 @@ from regard.search.engine import (
 from regard.search.options import BATCH_TOKENS, SearchOptions
 
 if TYPE_CHECKING:
-    from ctranslate2 import AsyncTranslationResult, GenerationStepResult
+    from ctranslate2 import AsyncTranslationResult
 
 MAX_BATCH_TOKENS = 512  # source tokens, for up to FULL_BATCH rows per sentence: larger batches exceed the CPU caches
 FULL_BATCH = 5
@@ -71,19 +71,6 @@ class RawHypothesis(NamedTuple):
     tokens: list[str]  # EOS last, unless it was cut off
     log_prob: float
     attention: list[list[float]] | None
-    log_probs: list[float]  # of each token, if requested from greedy search
-
-
-class TokenLogProbs:
-    """Collects the log-probabilities of the tokens of a batch. Greedy search calls it for each token, from its own
-    thread: a second pass that scores the output would take nearly as long as the search."""
-
-    def __init__(self, sentences: int) -> None:
-        self.log_probs: list[list[float]] = [[] for _ in range(sentences)]
-
-    def __call__(self, step: GenerationStepResult) -> bool:
-        self.log_probs[step.batch_id].append(step.log_prob)
-        return False  # continue the search
 
 
 @dataclass(frozen=True)
@@ -119,8 +106,6 @@ class CTranslate2Engine:
                     broken[i] = ranked[0]
                 elif progress is not None:
                     progress(1)
-                if options.token_log_probs and found[i] and (suppressed or options.min_length):
-                    found[i][0] = self._by_token(requests[i].ids, found[i][0])
         for i, hypotheses in self._resumed(requests, broken, options).items():
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
         if progress is not None and (done := sum(bool(found[i]) for i in broken)):
@@ -241,13 +226,10 @@ class CTranslate2Engine:
         changes the probabilities of the others a little, so it is done only where it is needed.
         """
         budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
-        several, pending = options.beam > 1, []
+        pending = []
         wanted = options.beam + EXTRA_HYPOTHESES if options.beam > NARROW_BEAM else options.beam
         for batch in token_batches([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
-            steps, limited = TokenLogProbs(len(batch)), self.model.limited(sources)
-            # Excluded tokens raise the probabilities of the others: such steps are not the model's own.
-            told = options.token_log_probs and not (several or suppressed or limited or options.min_length)
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 beam_size=options.beam,
@@ -257,24 +239,23 @@ class CTranslate2Engine:
                 suppress_sequences=[[token] for token in SUPPRESSED_TOKENS] if suppressed else None,
                 max_input_length=0,
                 max_decoding_length=max(map(max_target_length, sources)) + 1,
-                use_vmap=limited,
+                use_vmap=self.model.limited(sources),
                 min_decoding_length=options.min_length,
                 return_end_token=True,
                 return_scores=True,
                 return_attention=options.attention and self._aligns,
-                callback=steps if told else None,
                 asynchronous=True,
             )
-            pending.append((batch, results, steps.log_probs, self._first_rows(sources, options)))
-        for batch, results, generated, first_rows in pending:
-            for number, (place, promise, log_probs) in enumerate(zip(batch, results, generated, strict=True)):
+            pending.append((batch, results, self._first_rows(sources, options)))
+        for batch, results, first_rows in pending:
+            for number, (place, promise) in enumerate(zip(batch, results, strict=True)):
                 result = promise.result()
                 attention = result.attention or [None] * len(result.hypotheses)
                 if first_rows is not None:
                     first = first_rows[number].result().attention[0][:1]
                     attention = [first + rows[1:] for rows in attention]
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
-                yield some[place], [RawHypothesis(*one, log_probs) for one in ended]
+                yield some[place], [RawHypothesis(*one) for one in ended]
 
     def _prefixed(
         self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions
@@ -354,11 +335,7 @@ class CTranslate2Engine:
     def _hypothesis(self, one: RawHypothesis, score: float, source: Ids) -> Hypothesis:
         ids = self.model.target_ids(one.tokens[:-1])
         attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
-        return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
-
-    def _by_token(self, source: Ids, one: Hypothesis) -> Hypothesis:
-        """Returns the hypothesis with the model's own log-probabilities; excluded tokens change those of a search."""
-        return replace(one, log_probs=tuple(self.log_probs([source], [one.ids])[0].tolist()))
+        return Hypothesis(ids, (), score, one.log_prob, attention)
 
     def _cut_off(self, one: RawHypothesis, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
         """Makes a hypothesis of one that did not end: its first tokens, without EOS."""
@@ -378,6 +355,5 @@ def supports(options: SearchOptions) -> bool:
         no_repeat=options.no_repeat,
         min_length=options.min_length,
         attention=options.attention,
-        token_log_probs=options.token_log_probs,
     )
     return options == known and options.beam <= MAX_BEAM_CT2

@@ -116,7 +116,6 @@ class SearchOptions(SearchSettings):
     beam: int = key(4, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM)
     length_penalty: float = key(0.6, "α of ((5 + length) / 6)^α.", 0, MAX_LENGTH_PENALTY)
     attention: bool = False  # whether to add the best hypothesis's attention, if the engine has it
-    token_log_probs: bool = False  # whether to add the model's log-probability of each token of it
 
     def __post_init__(self) -> None:
         self.check(self.beam)

@@ -118,7 +118,10 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
     judgements = [(result.judgement, len(unit.prepared.source)) for unit, result in parts if result.judgement]
     weight = sum(length for _, length in judgements)
     confidence = sum(j.confidence * length for j, length in judgements) / weight if weight else None
-    reasons = {reason.name: reason for j, _ in judgements for reason in j.reasons}
+    found = [reason for judgement, _ in judgements for reason in judgement.reasons]
+    reasons: dict[str, Reason] = {}
+    for reason in sorted(found, key=lambda reason: reason.mark, reverse=True):  # doubtful ones first
+        reasons.setdefault(reason.name, reason)
     missing = (one for one in protected if one.status == "missing")
     lost = [Reason("lost", f'"{one.wanted}" is not in the translation: {one.note}') for one in missing]
     return SentenceTranslation(

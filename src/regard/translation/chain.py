@@ -197,7 +197,7 @@ def _sentence(first: SentenceTranslation, second: Translation, start: int, name:
 
 
 def _named(reasons: Iterable[Reason], step: str) -> tuple[Reason, ...]:
-    return tuple(Reason(reason.name, f"{step}: {reason.text}") for reason in reasons)
+    return tuple(reason._replace(text=f"{step}: {reason.text}") for reason in reasons)
 
 
 def _mean(translation: Translation) -> float | None:

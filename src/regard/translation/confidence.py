@@ -1,10 +1,13 @@
-"""Confidence estimation: the chrF of a translation, predicted from the output of the search.
+"""Confidence estimation: how likely a translation is right, predicted from the output of the search.
 
-    confidence = σ(bias + Σ weight · feature)        fitted to sentence chrF, from 0 to 1, by logistic regression
+    confidence = σ(bias + Σ weight · feature)        fitted to `rightness`, from 0 to 1, by logistic regression
 
-The features are cheap: log-probabilities of the tokens, lengths, and how much of the source was attended to. The
-weights belong to a model and are stored in its card (`bundle/card.py`). A confidence of 0.7 does not mean that 70% of a
-sentence is right: it is the mean chrF of sentences with the same features, which `calibration_error` checks.
+The features are cheap: the log-probability of the translation, lengths, how much of the source was attended to, and
+words that the target language does not have. With the option `thorough` a model of both directions also gives the
+probability of the source given the translation, which takes nearly as long as the search. The weights belong to a model
+and are stored in its card (`bundle/card.py`), together with the limits of the two marks, *check* and *doubtful*: a
+limit is the confidence below which a given share of right translations lies (`FALSE_ALARMS`). They are chosen
+separately for fragments and sentences.
 """
 
 from __future__ import annotations
@@ -15,38 +18,41 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from regard.align.attention import WordAttention
-from regard.bundle.card import Calibration
+from regard.bundle.card import FALSE_ALARMS, Calibration
+from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES
+from regard.text.inflection import is_inflected_form
+from regard.text.known_words import KnownWords
 
 Floats = NDArray[np.float64]
 
 LENGTH_SMOOTHING = 10  # characters added to both lengths of a ratio, which reduces its variance for short sentences
 MIN_LOG_PROB = -50.0  # lower bound of a token's log-probability; also replaces NaN
 SMALL = 0.05  # nats per token; smaller differences are not significant
-SURE_MEAN_LOG_PROB = -0.4  # mean log-probability per token above which the sum suffices: no check needs single tokens
-USUAL_SPREAD = 0.15  # usual `spread` − `surprise` of sentences with such a mean, for all bundled models
 MIN_RATIO_SPREAD = 0.05  # minimal spread of the length ratio
 PENALTY = 1.0  # L2, on weights of standardized features
 BINS = 10  # of the calibration error
+FRAGMENT_WORDS = 3  # maximal words of a fragment
+MAX_CHARS_CHECKED = 20_000  # whose words are looked up
+LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}]{3,}+")
+MIN_PART = 3  # letters of a part of a compound
+LOST = -3.0  # log-probability of a source token, below which the translation does not predict it
+
+# ``rightness`` of a translation by its chrF, from 0 to 1, and the words of its source. Chosen by judgements of 165
+# translations: a person calls a long sentence wrong for one wrong word, which hardly changes its chrF.
+LENGTH_POWER, RIGHT_ERROR, WRONG_ERROR = 0.25, 0.6, 1.0
+INVENTED_ERROR = 0.15  # added for each word that neither the language nor the reference has
 
 
 class LogProbSum(NamedTuple):
-    """The sum of the log-probabilities, if the search returned only that. Those of the tokens need a second pass, which
-    takes a quarter of the time of a short sentence."""
+    """The sum of the log-probabilities, if the search returned only that. Those of the tokens would need a second pass,
+    which takes most of the time of the search, and they improve the confidence little."""
 
     total: float
     tokens: int  # EOS counted
-
-    @property
-    def mean(self) -> float:
-        return self.total / max(1, self.tokens)
-
-    @property
-    def sure(self) -> bool:
-        """Whether the log-probabilities of single tokens are not needed."""
-        return self.mean >= SURE_MEAN_LOG_PROB
 
 
 @dataclass(frozen=True)
@@ -60,35 +66,77 @@ class Observation:
     attention: WordAttention | None = None
     languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, None if unknown
     bare: str | None = None  # the source without protected spans such as names and numbers; None if unknown
+    invented: tuple[str, ...] = ()  # words of the target that the target language does not have
+    back: Sequence[float] | Floats = ()  # (S,) log-probabilities of the source's tokens given the target; () if unknown
+
+    @property
+    def mean_log_prob(self) -> float:
+        if isinstance(self.log_probs, LogProbSum):
+            return self.log_probs.total / max(1, self.log_probs.tokens)
+        return float(np.mean(self.log_probs)) if len(self.log_probs) else 0.0
+
+    @property
+    def is_fragment(self) -> bool:
+        return len(self.source.split()) <= FRAGMENT_WORDS
 
 
 def features(seen: Observation) -> dict[str, float]:
     """
     >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
-    >>> {name: round(value, 2) for name, value in features(seen).items()}
-    {'surprise': -1.56, 'spread': -2.04, 'length': 1.61, 'pieces': 1.33, 'ratio': 0.08, 'covered': 1.0}
+    >>> {name: round(value, 2) for name, value in features(seen).items()}  # doctest: +NORMALIZE_WHITESPACE
+    {'surprise': -1.56, 'length': 1.61, 'both': -2.51, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08, 'covered': 1.0,
+     'invented': 0.0}
     """
-    surprise, spread = _surprise(seen.log_probs)
-    return {
+    tokens = seen.log_probs.tokens if isinstance(seen.log_probs, LogProbSum) else len(seen.log_probs)
+    surprise, length = _surprise(seen.mean_log_prob), math.log(seen.source_tokens + 1)
+    found = {
         "surprise": surprise,
-        "spread": spread,
-        "length": math.log(seen.source_tokens + 1),
+        "length": length,
+        "both": surprise * length,  # a low probability tells more of a long sentence
         "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words have many
+        "written": max(1, tokens) / max(1, len(seen.target.split())),
         "ratio": abs(log_ratio(seen)),
         "covered": covered(seen.attention),
+        "invented": math.log(1 + len(seen.invented)),
     }
+    if len(seen.back):
+        found["back"] = _surprise(float(np.mean(seen.back)))
+        found["back_lost"] = math.log(1 + sum(value < LOST for value in seen.back))
+    return found
 
 
-def _surprise(given: Sequence[float] | Floats | LogProbSum) -> tuple[float, float]:
-    """Returns the logarithms of the mean and of the standard deviation of the tokens' negative log-probabilities: 0.1
-    nats per token more matter much for a probable sentence and little for an improbable one."""
-    if isinstance(given, LogProbSum):
-        mean = math.log(SMALL - min(0.0, max(MIN_LOG_PROB, given.mean)))
-        return mean, mean + USUAL_SPREAD
-    log_probs = np.fmin(np.fmax(np.asarray(given, dtype=np.float64), MIN_LOG_PROB), 0.0)  # NaN is MIN_LOG_PROB too
-    if not len(log_probs):
-        return 0.0, 0.0
-    return math.log(SMALL - float(log_probs.mean())), math.log(SMALL + float(log_probs.std()))
+def _surprise(mean: float) -> float:
+    """A logarithm: 0.1 nats per token more matter much for a probable sentence and little for an improbable one."""
+    return math.log(SMALL - min(0.0, max(MIN_LOG_PROB, mean if math.isfinite(mean) else MIN_LOG_PROB)))
+
+
+def invented_words(source: str, target: str, known: KnownWords, language: str) -> tuple[str, ...]:
+    """Returns the words of the target that neither `known`, the words of its language, nor the source has.
+
+    >>> invented_words("The cat, Zorro", "Le chat Zorro se chatouine", KnownWords(["le", "chat"]), "fr")
+    ('chatouine',)
+    """
+    found, copied = [], None
+    for word in dict.fromkeys(LETTERS.findall(target[:MAX_CHARS_CHECKED])):
+        lower = word.lower()
+        if lower in known.words or word in known.words or word in known.copied:
+            continue
+        if copied is None:
+            copied = set(LETTERS.findall(source[:MAX_CHARS_CHECKED].lower()))
+        compound = language in NOUN_CAPITALIZING_LANGUAGES and _is_compound(lower, known.words)
+        if lower not in copied and not compound and not is_inflected_form(lower, known.words, language):
+            found.append(word)
+    return tuple(found)
+
+
+def _is_compound(word: str, words: frozenset[str]) -> bool:
+    """Whether a word consists of two known words, with or without a linking s."""
+
+    def known(part: str) -> bool:
+        return part in words or part.capitalize() in words
+
+    cuts = range(MIN_PART, len(word) - MIN_PART + 1)
+    return any(known(word[at:]) and (known(word[:at]) or known(word[:at].removesuffix("s"))) for at in cuts)
 
 
 def log_ratio(seen: Observation) -> float:
@@ -112,35 +160,80 @@ def covered(attention: WordAttention | None) -> float:
     return float(np.minimum(coverage(attention), 1.0).mean())
 
 
-def predicted_quality(values: Mapping[str, float], calibration: Calibration) -> float:
-    """Returns the predicted chrF, from 0 to 1. Weights of features unknown to this version are ignored."""
+def predicted_rightness(values: Mapping[str, float], calibration: Calibration) -> float:
+    """Returns the confidence, from 0 to 1. Weights of features unknown to this version are ignored."""
     total = calibration.bias
     total += sum(weight * values.get(name, 0.0) for name, weight in calibration.weights.items())
     return 0.5 * (1 + math.tanh(total / 2))  # σ, without overflow
 
 
+def rightness(chrf: float, words: int, invented: int = 0) -> float:
+    """Returns how right a translation is by its reference: 1 right, 0 wrong. `words` are those of the source,
+    `invented` the invented words that the reference does not have.
+
+    >>> [round(rightness(chrf, 16), 2) for chrf in (0.8, 0.6, 0.4)]
+    [1.0, 0.5, 0.0]
+    """
+    error = (1 - chrf) * math.pow(max(2, words), LENGTH_POWER) + INVENTED_ERROR * invented
+    return min(1.0, max(0.0, (WRONG_ERROR - error) / (WRONG_ERROR - RIGHT_ERROR)))
+
+
+Labelled = tuple[Sequence[Observation], Sequence[float]]  # observations, and the rightness of each
+
+
 def fit_calibration(
-    sets: Sequence[tuple[Sequence[Observation], Sequence[float]]], on: str, unwritten: float = 0.0
+    sets: Sequence[Labelled], on: str, unwritten: float = 0.0, names: Sequence[str] = ()
 ) -> Calibration:
-    """Fits a calibration to sets of observations and their chrF, from 0 to 1. All sets have the same weight."""
-    values = [[features(seen) for seen in observations] for observations, _ in sets]
-    names = list(values[0][0])
-    x = np.array([[row[name] for name in names] for rows in values for row in rows])  # (N, F)
-    y = np.concatenate([np.asarray(quality, dtype=np.float64) for _, quality in sets])
-    share = np.concatenate([np.full(len(rows), len(x) / len(sets) / len(rows)) for rows in values])
+    """Fits a calibration to sets of labelled observations, all of the same weight, by the features of these names;
+    without names by all but those of `thorough`, for which there is then a second one if they are known. The limits of
+    the marks are chosen by confidences that a fit to the other half of the text predicts."""
+    observations = [seen for some, _ in sets for seen in some]
+    values = [features(seen) for seen in observations]
+    every, thorough = list(values[0]), None
+    if not names and all("back" in row for row in values):
+        thorough = fit_calibration(sets, "", unwritten, every)
+    names = names or [name for name in every if not name.startswith("back")]
+    x = np.array([[row[name] for name in names] for row in values])  # (N, F)
+    y = np.concatenate([np.asarray(labels, dtype=np.float64) for _, labels in sets])
+    share = np.concatenate([np.full(len(some), len(x) / len(sets) / len(some)) for some, _ in sets])
     middle, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
-    bias, *weights = logistic_fit((x - middle) / scale, y, share)
-    weights = np.array(weights) / scale
-    ratios = np.array([log_ratio(seen) for observations, _ in sets for seen in observations])
+    z = (x - middle) / scale
+    halves = np.arange(len(z)) % 2
+    held_out = np.zeros(len(z))
+    for half in (0, 1):
+        bias, *weights = logistic_fit(z[halves != half], y[halves != half], share[halves != half])
+        held_out[halves == half] = 0.5 * (1 + np.tanh((bias + z[halves == half] @ np.array(weights)) / 2))
+    bias, *weights = logistic_fit(z, y, share)
+    own = np.array(weights) / scale
+    ratios = np.array([log_ratio(seen) for seen in observations])
     usual = float(np.median(ratios))
+    fragments = np.array([seen.is_fragment for seen in observations])
+    kinds = {"fragment": fragments, "sentence": ~fragments}
+    curves = {kind: mark_limits(held_out[chosen], y[chosen]) for kind, chosen in kinds.items()}
     return Calibration(
-        {name: float(weight) for name, weight in zip(names, weights, strict=True)},
-        float(bias - weights @ middle),
+        {name: float(weight) for name, weight in zip(names, own, strict=True)},
+        float(bias - own @ middle),
         usual,
         max(MIN_RATIO_SPREAD, float(1.4826 * np.median(np.abs(ratios - usual)))),  # robust estimate of σ
         unwritten,
         on,
+        limits={kind: limits for kind, (limits, _) in curves.items()},
+        found={kind: found for kind, (_, found) in curves.items()},
+        thorough=thorough,
     )
+
+
+def mark_limits(confidence: Floats, labels: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Returns the confidence below which each share of `FALSE_ALARMS` of the right translations lies, and the share of
+    wrong ones below each. Limits are 0, so that nothing is marked, without a right translation.
+
+    >>> mark_limits(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))[1]
+    (1.0, 1.0, 1.0, 1.0)
+    """
+    right, wrong = confidence[labels == 1], confidence[labels == 0]
+    limits = np.quantile(right, FALSE_ALARMS) if len(right) else np.zeros(len(FALSE_ALARMS))
+    found = (wrong[:, None] < limits).mean(axis=0) if len(wrong) else np.zeros(len(limits))
+    return tuple(limits.tolist()), tuple(found.tolist())
 
 
 def logistic_fit(x: Floats, y: Floats, share: Floats) -> Floats:
@@ -165,7 +258,7 @@ class Bin:
 
     count: int
     confidence: float  # mean
-    quality: float  # mean chrF, from 0 to 1
+    quality: float  # mean rightness
 
 
 def bins(confidence: Sequence[float] | Floats, quality: Sequence[float] | Floats, count: int = BINS) -> list[Bin]:
@@ -181,7 +274,7 @@ def bins(confidence: Sequence[float] | Floats, quality: Sequence[float] | Floats
 
 
 def calibration_error(found: Sequence[Bin]) -> float:
-    """Returns the expected calibration error: |mean confidence − mean chrF| of each bin, weighted by its size.
+    """Returns the expected calibration error: |mean confidence − mean rightness| of each bin, weighted by its size.
 
     >>> round(calibration_error([Bin(3, 0.15, 0.2), Bin(1, 0.95, 0.9)]), 3)
     0.05

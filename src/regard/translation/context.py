@@ -42,9 +42,7 @@ class ContextPipeline(Pipeline):
     def _search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
     ) -> list[list[Hypothesis]]:
-        judged = self.calibration is not None
-        options = replace(options, attention=self._needs_attention, token_log_probs=judged)
-        return self.engine.search_in_context(requests, options)
+        return self.engine.search_in_context(requests, replace(options, attention=self._needs_attention))
 
 
 def context_job(

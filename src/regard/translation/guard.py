@@ -1,16 +1,17 @@
-"""The guard: computes a confidence for every translated sentence, and reasons to doubt it, if any.
+"""The guard: computes a confidence for every translated sentence, and reasons to mark it, if any.
 
     language     the source is not in the language that the model reads
     loop         the translation repeats what the source does not
     short, long  far too short or too long for its source, compared with the model's usual length ratio
     uncovered    source words that no target word attended to
     copied       the translation is the source, or in the source's language
-    improbable   the model gives its translation, or the end of it, a low probability
+    improbable   the confidence is below a limit of the model's card, or the end of the translation is improbable
     negation, opposite, modality, number, roles    the translation may say the opposite (`reversals.py`)
 
-A sentence with a reason is searched again with other options (`retry_options`), and the better result is taken
-(`is_better`). There is no reference: only the texts and the output of the search are known (`confidence.py`), so a
-fluent and probable error passes unless its words reveal it. `benchmarks/guard.py` measures its recall and false alarms.
+Every reason has a mark: *doubtful* is probably wrong, *check* perhaps. A sentence with another reason than a low
+confidence is searched again with other options (`retry_options`), and the better result is taken (`is_better`). There
+is no reference: only the texts and the output of the search are known (`confidence.py`), so a fluent and probable error
+passes unless its words reveal it. `benchmarks/guard.py` measures its recall and false alarms.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ from regard.text.language import language_name, scripts_of
 from regard.text.language_identification import foreign_language, language_words
 from regard.text.protected_spans import foreign_letters
 from regard.text.words import shortened
-from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
+from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_rightness
 from regard.translation.repetition import loop, words_of
 from regard.translation.reversals import reversals
-from regard.translation.translation import Reason
+from regard.translation.translation import Mark, Marking, Reason
 
 MIN_UNREAD_LETTERS = 2  # in another script, of a doubtful sentence
 UNTRANSLATED = frozenset(("language", "copied"))
 MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
+LIMITS: dict[Marking, tuple[int, int]] = {"lenient": (0, 1), "normal": (1, 2), "strict": (2, 3)}  # doubtful, check
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds for marking a translation as doubtful. Chosen on dev sentences of Tatoeba and FLORES, translated by
-    en-fr-classic, against artificially corrupted ones; `benchmarks/guard.py` reports on other text."""
+    """Thresholds of the rules. Chosen on dev sentences of Tatoeba and FLORES, translated by en-fr-classic, against
+    artificially corrupted ones; `benchmarks/guard.py` reports on other text."""
 
     short: float = 4.0  # standard deviations of the length ratio below the model's usual one
     long: float = 5.0  # above it; good translations of short sentences tend to be long rather than short
@@ -51,7 +53,6 @@ class Thresholds:
     content: int = 4  # minimal letters of a content word; shorter words are often function words
     copied: float = 0.8  # share of the target's words that are in the source
     fewest_copied: int = 3  # words that are neither names nor numbers
-    confidence: float = 0.3  # predicted chrF; the wrong sentence in the right language has about 0.2
     mean: float = -1.6  # mean log-probability per token, for a model without calibration
     end: float = -2.5  # log-probability of the end of the sentence: cut off, or unable to stop
 
@@ -60,20 +61,23 @@ THRESHOLDS = Thresholds()
 
 
 class Judgement(NamedTuple):
-    confidence: float  # predicted chrF, from 0 to 1
+    confidence: float  # from 0, wrong, to 1, right
     reasons: tuple[Reason, ...]
 
 
-def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRESHOLDS) -> Judgement:
-    """Returns the confidence in one translation, and the reasons to doubt it."""
-    confidence = predicted_quality(features(seen), calibration)
+def judge(
+    seen: Observation, calibration: Calibration, marking: Marking = "normal", limits: Thresholds = THRESHOLDS
+) -> Judgement:
+    """Returns the confidence in one translation, and the reasons to mark it."""
+    confidence = predicted_rightness(features(seen), calibration)
     checks = (_language, _loop, _length, _uncovered, _copied)
     found = [check(seen, calibration, limits) for check in checks]
-    found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
+    found.append(_improbable(seen, confidence, calibration, marking, limits))
     reasons = tuple(filter(None, found))
-    if not reasons or UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
-        return Judgement(confidence, (*reasons, *reversals(seen.source, seen.target, seen.languages)))
-    return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
+    if reasons and not UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
+        return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
+    opposite = [reason._replace(mark="check") for reason in reversals(seen.source, seen.target, seen.languages)]
+    return Judgement(confidence, (*reasons, *opposite))
 
 
 def judge_unread(source: str, scripts: Sequence[str] | None) -> Judgement | None:
@@ -156,20 +160,25 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
     return None
 
 
-def _improbable(seen: Observation, quality: float | None, limits: Thresholds) -> Reason | None:
-    """Checks the predicted quality, or the log-probabilities themselves if there is none."""
-    if isinstance(seen.log_probs, LogProbSum):
-        return None  # only the sum is known, and it is high
-    log_probs = np.asarray(seen.log_probs, dtype=np.float64)
-    if not len(log_probs):
-        return None
-    if log_probs[-1] < limits.end:
+def _improbable(
+    seen: Observation, confidence: float, calibration: Calibration, marking: Marking, limits: Thresholds
+) -> Reason | None:
+    """Checks the confidence, or the mean log-probability if the card has no limits of confidence."""
+    if not isinstance(seen.log_probs, LogProbSum) and len(seen.log_probs) and not seen.log_probs[-1] >= limits.end:
         return Reason("improbable", "The model finds it improbable that the sentence ends here.")
-    mean = float(log_probs.mean())
-    low = mean < limits.mean if quality is None else quality < limits.confidence
-    if low or not np.isfinite(mean):
-        return Reason("improbable", f"The model finds its own words improbable: {np.exp(mean):.0%} a token.")
-    return None
+    below = calibration.limits.get("fragment" if seen.is_fragment else "sentence")
+    mean = seen.mean_log_prob
+    mark: Mark = "doubtful"
+    if below is None:
+        low = not mean >= limits.mean  # NaN is low
+    else:
+        doubtful, check = (below[place] for place in LIMITS[marking])
+        low, mark = confidence < check or not np.isfinite(mean), "check" if confidence >= doubtful else "doubtful"
+    if not low:
+        return None
+    unknown = f" Unknown words: {shortened(', '.join(seen.invented))}." if seen.invented else ""
+    said = "unlikely to be right" if mark == "doubtful" else "perhaps not right"
+    return Reason("improbable", f"By the model's probabilities it is {said} ({confidence:.0%}).{unknown}", mark)
 
 
 # ── second search ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -190,15 +199,15 @@ LONGER, SHORTER = 1.5, 0.0  # length penalties
 
 
 def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
-    """Returns up to two alternative searches for a doubtful sentence, the second for the case that a reason to doubt
-    remains; an empty list if no search can help.
+    """Returns up to two alternative searches for a marked sentence, the second for the case that a reason remains; an
+    empty list if no search can help. A wider beam seldom raises a low confidence, so that alone is no reason.
 
     >>> retry_options([Reason("loop", "")], beam=5)
     [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]
     >>> retry_options([Reason("language", "")], beam=5)
     []
     """
-    names = {reason.name for reason in reasons}
+    names = {reason.name for reason in reasons} - {"improbable"}
     wide = max(beam, min(BEAM_FACTOR * beam, MAX_RETRY_BEAM))
     if not names or "language" in names:
         return []
@@ -212,5 +221,5 @@ def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
 
 
 def is_better(first: Judgement, second: Judgement) -> bool:
-    """Whether the second result is better: it has fewer reasons to doubt it, or as many and more confidence."""
+    """Whether the second result is better: it has fewer reasons, or as many and more confidence."""
     return (len(second.reasons), -second.confidence) < (len(first.reasons), -first.confidence)

@@ -16,6 +16,7 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import Calibration, DecodeConfig
 from regard.bundle.find_model import find_model
+from regard.bundle.folder import WORDS
 from regard.bundle.numpy_weights import read_tensors
 from regard.device import device_name, require_torch
 from regard.errors import InputError
@@ -36,6 +37,7 @@ from regard.search.options import (
 )
 from regard.search.prefix import PrefixReader
 from regard.search.required_terms import RequiredTerms
+from regard.text.known_words import KnownWords
 from regard.text.language import tag_language
 from regard.text.tokenizer import Tokenizer
 from regard.translation.options import TranslateOptions
@@ -173,6 +175,19 @@ class LoadedModel:
         return self.bundle.known_card.calibration
 
     @cached_property
+    def target_words(self) -> KnownWords | None:
+        """The known words of the model for the opposite direction, if it is in the folder beside this one."""
+        beside = [folder.parent / "-".join(map(str, self.languages()[::-1])) / WORDS for folder in self._folders]
+        return KnownWords.load(beside[0]) if beside and beside[0].is_file() else None
+
+    def _back_tag(self) -> str:
+        """Returns the tag of the source language. Raises InputError for a model of one direction."""
+        tag = f"<{self.languages()[0]}>"
+        if tag not in self.tokenizer.config.tags:
+            raise InputError("thorough scores sources given translations, but this model has only one direction")
+        return tag
+
+    @cached_property
     def required_terms(self) -> RequiredTerms:
         return RequiredTerms(self.tokenizer)
 
@@ -205,6 +220,8 @@ class LoadedModel:
             self._calibration if text.guard else None,
             self.languages(tag),
             tag or self.bundle.tag,
+            self.target_words if text.guard and tag is None else None,
+            self._back_tag() if text.guard and text.thorough and tag is None else None,
         )
 
     def engine(

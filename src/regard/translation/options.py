@@ -17,6 +17,7 @@ from regard.config import OptionSpec, check_bounds, key, nearest, options_of
 from regard.errors import InputError
 from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings
 from regard.text.language import Register
+from regard.translation.translation import Marking
 
 if TYPE_CHECKING:
     from regard.text.glossary import Glossary
@@ -81,7 +82,11 @@ class TranslateOptions(SearchSettings):
     )
     localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
     glossary: Glossary | None = None  # terms with fixed translations; a dict of them becomes a Glossary
-    guard: bool = key(True, "Check every sentence, and search doubtful ones again in another way.")
+    guard: bool = key(True, "Judge every sentence, mark those that are perhaps wrong, and search some of them again.")
+    thorough: bool = key(False, "Judge also by the source's probability given the translation, which takes longer.")
+    marks: Marking = key(
+        "normal", "How readily sentences are marked as perhaps wrong: strict marks more, lenient fewer."
+    )
     prefix: str | Sequence[str] = key(
         "", "How the translation of every text begins; it may end inside a word, or with a space."
     )

@@ -1,9 +1,9 @@
-"""From units to judged translations: search, alignment, check, guard, and a second search for doubtful ones.
+"""From units to judged translations: search, alignment, check, guard, and a second search for marked ones.
 
-    units ─ search ─▶ hypotheses ─ forced pass ─▶ word links ─ check ─ repair ─ guard ─▶ results
-              ▲                                                 │                │
-              ├── missing spans are required ◀──────────────────┘                │
-              └── doubtful ones are searched with other options ◀────────────────┘
+    units ─ search ─▶ hypotheses ─ alignment ─▶ word links ─ check ─ repair ─ guard ─▶ results
+              ▲                                                 │              │
+              ├── missing spans are required ◀──────────────────┘              │
+              └── marked ones are searched with other options ◀────────────────┘
 
 Slots are always required. A glossary's terms that a free search does not output are placed by the alignment
 (`term_placement.py`). Other protected spans that the model reads unchanged (a number for a model without slots), and
@@ -18,6 +18,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import Calibration
@@ -28,9 +31,10 @@ from regard.search.engine import Context, Engine, Hypothesis, Ids, Progress, Sea
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
+from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
 from regard.text.words import WordLink
-from regard.translation.confidence import LogProbSum, Observation
+from regard.translation.confidence import LogProbSum, Observation, invented_words
 from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import CheckedAnswer, checked, repaired, repeated, swapped
@@ -74,6 +78,7 @@ class UnitDraft:
     checked_answers: Sequence[CheckedAnswer]  # the text of each, restored and checked
     seen: Seen | None  # of the first; None for a model without attention
     search: SearchRun
+    back: Sequence[float] | NDArray[np.float64] = ()  # as in `Observation`
 
     @property
     def missing(self) -> int:
@@ -107,6 +112,8 @@ class Pipeline:
     calibration: Calibration | None  # of the guard; None: no judgements
     languages: tuple[str | None, str | None]
     tag: str | None = None  # the first token of every source, if there is one
+    target_words: KnownWords | None = None  # words of the target language; None if unknown
+    back_tag: str | None = None  # the tag of the source language, with which sources are scored given answers
     fill_unknown: FillUnknown | None = None
 
     def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
@@ -120,9 +127,9 @@ class Pipeline:
             for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
                 if one.judgement and one.judgement.reasons and number < len(plan):
                     tries[replace(self.search, groups=1, **plan[number])].append(i)
-            for options, doubtful in tries.items():
-                again = self._results([units[i] for i in doubtful], options)
-                for i, other in zip(doubtful, again, strict=True):
+            for options, marked in tries.items():
+                again = self._results([units[i] for i in marked], options)
+                for i, other in zip(marked, again, strict=True):
                     first, second = found[i].judgement, other.judgement
                     if first and second and is_better(first, second):
                         found[i] = other
@@ -131,9 +138,9 @@ class Pipeline:
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
         """Returns each unit's result of a first search, and the guard's observation; None if nothing is read."""
         drafts = self._checked_drafts(units, self.search)
-        results = [self._result(draft) for draft in drafts]
-        seen = [self._observation(draft, one.outcome.text) for draft, one in zip(drafts, results, strict=True)]
-        return list(zip(results, seen, strict=True))
+        return [
+            (self._result(draft), self._observation(draft, repaired(draft.checked_answers[0]).text)) for draft in drafts
+        ]
 
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
@@ -148,7 +155,20 @@ class Pipeline:
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         if lacking:
             self.require_missing(drafts, lacking, options)
+        if self.back_tag is not None:
+            answered = [i for i, draft in enumerate(drafts) if draft.hypotheses]
+            texts = [(drafts[i].unit.prepared.read, self._text(drafts[i].hypotheses[0])) for i in answered]
+            for i, row in zip(answered, self.back_log_probs(texts), strict=True):
+                drafts[i] = replace(drafts[i], back=row)
         return drafts
+
+    def back_log_probs(self, pairs: Sequence[tuple[str, str]]) -> Sequence[NDArray[np.float64]]:
+        """Returns the log-probabilities of the tokens of sources, as read, given answers of the model."""
+        tokenizer = self.bundle.tokenizer
+        answers = tokenizer.plain.encode_source([answer for _, answer in pairs])
+        sources = tokenizer.encode_target([read for read, _ in pairs])
+        tag = tokenizer.source.ids[self.back_tag or ""]
+        return self.engine.log_probs([(tag, *ids) for ids in answers], [tuple(ids) for ids in sources])
 
     def require_missing(self, drafts: list[UnitDraft], lacking: Sequence[int], options: SearchOptions) -> None:
         """Replaces drafts that lack protected spans by those of a search that must output them, if they lack fewer."""
@@ -179,7 +199,6 @@ class Pipeline:
             for key in read
         ]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
-        self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
         seen: dict[tuple[str, SearchDemand], Seen] = {}  # by text read and demand
         drafts, every = [], [hypotheses.get(key, []) for key in keys]
@@ -206,9 +225,7 @@ class Pipeline:
             return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
         if options.sampling is None and options.nbest > 1:  # the whole beam, for enough distinct texts
             options = replace(options, nbest=options.beam)
-        judged = self.calibration is not None
-        options = replace(options, attention=self._needs_attention, token_log_probs=judged)
-        return self.engine.search(requests, options, progress)
+        return self.engine.search(requests, replace(options, attention=self._needs_attention), progress)
 
     def constraint(
         self, ids: Ids, demand: SearchDemand = NO_SEARCH_DEMAND, options: SearchOptions | None = None
@@ -258,20 +275,6 @@ class Pipeline:
             found |= dict(zip(keys, maps or (), strict=maps is not None))
         return {key: beyond_tag(weights, self.tag) for key, weights in found.items() if weights is not None}
 
-    def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
-        """Adds token log-probabilities to best hypotheses that have only a sum, if the guard needs them."""
-        keys = [key for key, found in hypotheses.items() if found and self._needs_log_probs(found[0])]
-        if self.calibration is None or not keys:
-            return
-        rows = self.engine.log_probs([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
-        for key, row in zip(keys, rows, strict=True):
-            best, *others = hypotheses[key]
-            hypotheses[key] = [replace(best, log_probs=tuple(row.tolist())), *others]
-
-    def _needs_log_probs(self, best: Hypothesis) -> bool:
-        known = self._log_probs(best)
-        return not known.sure if isinstance(known, LogProbSum) else not known
-
     def _log_probs(self, best: Hypothesis) -> Sequence[float] | LogProbSum:
         """Returns the log-probabilities of the tokens, or their sum, corrected to the whole vocabulary."""
         if best.log_probs or best.total is None or self.calibration is None:
@@ -289,9 +292,12 @@ class Pipeline:
         texts = iter(self.fill_unknown([read for read, _ in pairs], [ids for _, ids in pairs]))
         return [[next(texts) for _ in some] for some in found]
 
+    def _text(self, one: Hypothesis) -> str:
+        return self.bundle.tokenizer.decode(one.ids).translate(LINE_BREAKS)
+
     def _unit_answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
         sentence = unit.prepared
-        answers = [self.bundle.tokenizer.decode(h.ids).translate(LINE_BREAKS) for h in hypotheses]
+        answers = [self._text(h) for h in hypotheses]
         if not self.text.mend:
             return answers
         forced = len(self.prefixes.text(unit.start))
@@ -312,8 +318,14 @@ class Pipeline:
         if not draft.hypotheses:
             return None
         prepared, attention = draft.unit.prepared, draft.seen[0] if draft.seen else None
+        invented: tuple[str, ...] = ()
+        if self.target_words is not None:
+            invented = invented_words(prepared.source, text, self.target_words, self.languages[1] or "")
         log_probs, tokens = self._log_probs(draft.hypotheses[0]), len(draft.unit.ids)
-        return Observation(prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare)
+        found = Observation(
+            prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare, invented
+        )
+        return replace(found, back=draft.back) if len(draft.back) else found
 
     def _judged(self, draft: UnitDraft, found: CheckedAnswer) -> Judgement | None:
         seen = self._observation(draft, found.text)
@@ -321,13 +333,14 @@ class Pipeline:
             return None
         if seen is None:
             return judge_unread(draft.unit.prepared.source, scripts_of(*self.languages))
-        judged = judge(seen, self.calibration)
+        calibration = (self.calibration.thorough if len(seen.back) else None) or self.calibration
+        judged = judge(seen, calibration, self.text.marks)
         if not found.protected:
             return judged
         again = repeated(seen.source, found, self.languages[0] or "en")
-        numbers = [Reason("number", f'"{span}" occurs more often than in the source.') for span in again]
+        numbers = [Reason("number", f'"{span}" occurs more often than in the source.', "check") for span in again]
         numbers += [
-            Reason("order", f'"{second.wanted}" is before "{first.wanted}", unlike in the source.')
+            Reason("order", f'"{second.wanted}" is before "{first.wanted}", unlike in the source.', "check")
             for first, second in swapped(seen.source, found.protected)
         ]
         return judged._replace(reasons=(*judged.reasons, *numbers))

@@ -176,8 +176,8 @@ def _negation_in_context(side: int, entries: Lists, words: Sequence[str], place:
 def reversals(source: str, target: str, languages: tuple[str | None, str | None]) -> list[Reason]:
     """Returns the reasons to assume that the target says the opposite of the source, one for each kind.
 
-    >>> reversals("Der Mieter ist verpflichtet.", "The owner is obliged.", ("de", "en"))
-    [Reason(name='opposite', text='"mieter" may have become the opposite: "owner".')]
+    >>> print(*reversals("Der Mieter ist verpflichtet.", "The owner is obliged.", ("de", "en")))
+    "mieter" may have become the opposite: "owner".
     """
     own, other = marked_words(source, languages[0] or ""), marked_words(target, languages[1] or "")
     if own is None or other is None:

@@ -10,7 +10,7 @@ register stays as it is, and the second translation is not checked.
 **Context.** A sentence with a pronoun (`text/pronouns.py`) that follows another sentence of its document is translated
 again given that one and its translation (`context.py`); if that one has a pronoun too, given also those before it.
 Models translate several sentences at a time less well, so the new translation is taken only if it differs in a pronoun
-and in little else, and is not doubtful unless the first was. A heading, which does not end like a sentence, is no
+and in little else, and has no stronger mark than the first. A heading, which does not end like a sentence, is no
 context, and a list item has none. Where such sentences follow each other, each is translated after the one before.
 
 Texts with a forced prefix are left out.
@@ -181,9 +181,9 @@ def rounds(before: Mapping[Place, Place]) -> list[list[Place]]:
 
 
 def is_better(first: SentenceTranslation, second: SentenceTranslation, language: str | None) -> bool:
-    """Whether the translation in context replaces the first: it differs in a pronoun, is not newly doubtful, and has
+    """Whether the translation in context replaces the first: it differs in a pronoun, has no stronger mark, and has
     not lost the capital at its beginning."""
-    if not second.candidates or second.text == first.text or (second.doubtful and not first.doubtful):
+    if not second.candidates or second.text == first.text or (second.mark or "") > (first.mark or ""):
         return False
     lost = _first_letter(second.text).islower() and not _first_letter(first.text).islower()
     return not lost and differ_in_pronoun(first.text, second.text, language)

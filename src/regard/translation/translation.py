@@ -17,6 +17,8 @@ from regard.text.words import Span, WordLink, shortened
 # kept: it is in the translation · repaired: the search did not output it, and it was inserted afterwards · missing: it
 # is not in the translation
 Status = Literal["kept", "repaired", "missing"]
+Mark = Literal["check", "doubtful"]  # perhaps wrong · probably wrong
+Marking = Literal["lenient", "normal", "strict"]  # how readily sentences are marked
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,10 +35,11 @@ class Candidate:
 
 
 class Reason(NamedTuple):
-    """A reason to doubt a sentence's translation: a short name, and a sentence for users."""
+    """A reason to mark a sentence's translation: a short name, a sentence for users, and the mark."""
 
     name: str
     text: str
+    mark: Mark = "doubtful"
 
     def __str__(self) -> str:
         return self.text
@@ -65,15 +68,16 @@ class SentenceTranslation:
     target_span: Span
     read: str  # the model's input: normalized, with slots; empty if the source was copied or split
     candidates: tuple[Candidate, ...] = ()  # best first; empty if nothing was read
-    confidence: float | None = None  # predicted chrF of the translation, from 0 to 1; None if not judged
-    reasons: tuple[Reason, ...] = ()  # to doubt it; empty if there are none
+    confidence: float | None = None  # from 0, certainly wrong, to 1, certainly right; None if not judged
+    reasons: tuple[Reason, ...] = ()  # to mark it; empty if there are none
     alignment: tuple[WordLink, ...] | None = None  # None for a model without attention
     protected: tuple[ProtectedSpan, ...] = ()
     slots: SlotTexts = NO_SLOTS  # the texts of the slots of `read`
 
     @property
-    def doubtful(self) -> bool:
-        return bool(self.reasons)
+    def mark(self) -> Mark | None:
+        """The stronger mark of its reasons; None without any."""
+        return max((reason.mark for reason in self.reasons), default=None)  # "check" < "doubtful"
 
     def __repr__(self) -> str:
         return f"SentenceTranslation({shortened(self.source)!r} → {shortened(self.text)!r})"
@@ -104,8 +108,12 @@ class Translation:
         return f"Translation({shortened(self.source)!r} → {shortened(self.text)!r}, score={self.score:.4f})"
 
     @property
+    def marked(self) -> tuple[SentenceTranslation, ...]:
+        return tuple(sentence for sentence in self.sentences if sentence.mark)
+
+    @property
     def doubtful(self) -> tuple[SentenceTranslation, ...]:
-        return tuple(sentence for sentence in self.sentences if sentence.doubtful)
+        return tuple(sentence for sentence in self.sentences if sentence.mark == "doubtful")
 
 
 LINE_BREAK = re.compile(r"\r\n|[\r\n]")

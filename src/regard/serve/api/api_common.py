@@ -61,6 +61,8 @@ OPTIONS: dict[str, Field] = {
     "split": option_field("split"),
     "protect": option_field("protect"),
     "guard": option_field("guard"),
+    "thorough": option_field("thorough"),
+    "marks": option_field("marks"),
     "localize": option_field("localize"),
     "formality": option_field("formality"),
     "in_context": option_field("in_context"),

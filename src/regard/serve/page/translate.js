@@ -221,8 +221,10 @@ export function translateEntrance(say) {
       };
       return wordLine(words, { selected: sel.word, choose: open });
     }
-    const text = chosenText(sel, number) || piece.text;
-    if (row.sentences.length === 1) return text;
+    const chosen = chosenText(sel, number);
+    const text = chosen || piece.text;
+    const mark = (!chosen && row.sentences[number].mark) || "";
+    if (row.sentences.length === 1) return mark ? h("span", { class: mark }, text) : text;
     // A <button> is a box of its own line; a sentence must flow on within its paragraph.
     const focus = () => select({ sentence: number });
     return h(
@@ -230,7 +232,7 @@ export function translateEntrance(say) {
       {
         role: "button",
         tabindex: 0,
-        class: "sentence",
+        class: `sentence ${mark}`,
         "data-key": `sentence-${number}`,
         onclick: focus,
         onkeydown: (event) => {
@@ -250,18 +252,21 @@ export function translateEntrance(say) {
       if (chosenText(sel, number) || !sentence.reasons?.length) return;
       const where = row.sentences.length > 1 ? `Sentence ${number + 1}: ` : "";
       const sure = sentence.confidence === null ? "" : ` (${percent(sentence.confidence)} sure)`;
-      found.push(
+      const [said, tone] = sentence.mark === "check" ? ["perhaps wrong", "warm"] : ["probably wrong", "bad"];
+      const why = sentence.reasons.map((reason) => reason.text).join("; ");
+      found.push(h("p", { class: `note ${tone} small` }, where, said, sure, ": ", why));
+    });
+    if (found.length)
+      found.unshift(
         h(
           "p",
-          { class: "note warm small" },
-          where,
-          "please check this",
-          sure,
-          ": ",
-          sentence.reasons.map((reason) => reason.text).join("; "),
+          { class: "small quiet" },
+          "Marks: ",
+          h("span", { class: "check" }, "perhaps wrong, check it"),
+          " · ",
+          h("span", { class: "doubtful" }, "probably wrong"),
         ),
       );
-    });
     if (words?.loop)
       found.push(
         h(

@@ -64,7 +64,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
         "loop": None if found.loop is None else {"text": found.loop.text, "times": found.loop.times},
         "view": view_data(bundle),
         "confidence": None if judged is None else json_numbers(judged.confidence),
-        "reasons": [] if judged is None else [{"name": one.name, "text": one.text} for one in judged.reasons],
+        "reasons": [] if judged is None else [one._asdict() for one in judged.reasons],
         "word_calibration": None if calibration is None else {"on": calibration.on, "errors": calibration.errors},
         "confidence_caption": _confidence_caption(pair),
         "share_caption": SHARE_CAPTION if share else None,

@@ -27,7 +27,10 @@ from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
 
-OFFERED = ("beam", "nbest", "split", "protect", "guard", "localize", "formality", "in_context", "glossary", "prefix")
+OFFERED = (
+    "beam", "nbest", "split", "protect", "guard", "thorough", "marks", "localize", "formality", "in_context",
+    "glossary", "prefix",
+)  # fmt: skip
 TRANSLATE = (
     *WHICH_MODEL,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
