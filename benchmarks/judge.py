@@ -2,6 +2,7 @@
 
     python benchmarks/judge.py sheet --old src/regard/bundled --new runs/general/bundled --out runs/judged
     python benchmarks/judge.py count runs/judged --data data/general
+    python benchmarks/judge.py marks benchmarks/judged --models src/regard/bundled
 
 `sheet` translates benchmarks/judged/labels.tsv (300 labels) and sentences.tsv (200 sentences of ten kinds of text) with
 the six directions of both folders and writes OUT/sheet.tsv: one row per text with translations A and B, which of them
@@ -17,6 +18,8 @@ its verdicts are written where the translation is the same. Equal translations a
 verdict counts for both. `count` prints the verdicts by model for labels and for each kind and direction. With --data,
 the training text of the new model, texts that are a whole line of it, whatever their case, are counted apart: most
 labels are.
+`marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
+translation is not one of the judged ones are left out and counted.
 """
 
 from __future__ import annotations
@@ -138,6 +141,31 @@ def count(folder: Path, data: Path | None = None) -> Table:
     return Table(header, rows)
 
 
+def marks(folder: Path, models: Path, marking: str) -> Table:
+    """Counts the marks by kind and verdict."""
+    known = verdicts_of(folder / "sheet.tsv")
+    by_direction: dict[str, list[Row]] = defaultdict(list)
+    for row in texts():
+        by_direction[row["direction"]].append(row)
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {verdict: Counter() for verdict in VERDICTS})
+    other = 0
+    for direction, some in by_direction.items():
+        found = regard.load(models / direction).translate([row["source"] for row in some], phrases=False, marks=marking)
+        for row, translation in zip(some, found, strict=True):
+            verdict = known.get((direction, row["source"], translation.text))
+            other += verdict is None
+            mark = next((one.mark for one in translation.marked), None) or "no mark"
+            for group in (row["kind"], "sentences") if row["kind"] != "label" else ("labels",):
+                if verdict is not None:
+                    counts[group][verdict][mark] += 1
+    print(f"{other} translations are not judged")
+    kinds = ("check", "doubtful", "no mark")
+    rows = [
+        [group, *(str(some[verdict][kind]) for verdict in VERDICTS for kind in kinds)] for group, some in counts.items()
+    ]
+    return Table(["", *(f"{name}: {kind}" for name in VERDICTS.values() for kind in kinds)], rows)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = options.add_subparsers(dest="command", required=True)
@@ -150,11 +178,17 @@ def main() -> None:
     counted = commands.add_parser("count", help="count the verdicts of a sheet that was filled in")
     counted.add_argument("folder", type=Path)
     counted.add_argument("--data", type=Path, help="the training text, SOURCE/train.en and so on")
+    marked = commands.add_parser("marks", help="count what the guard marks of a sheet that was filled in")
+    marked.add_argument("folder", type=Path)
+    marked.add_argument("--models", type=Path, required=True, help="folder with the six directions")
+    marked.add_argument("--marks", choices=("lenient", "normal", "strict"), default="normal")
     given = options.parse_args()
     if given.command == "sheet":
         make_sheet(given.old, given.new, given.out, given.seed, given.judged)
-    else:
+    elif given.command == "count":
         print(count(given.folder, given.data).markdown())
+    else:
+        print(marks(given.folder, given.models, given.marks).markdown())
 
 
 if __name__ == "__main__":
