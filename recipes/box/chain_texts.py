@@ -27,7 +27,7 @@ DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100)
 # single words and labels: only people's translations of them
 LABELS = ("ui", "vocab", "names", "esco", "mozilla", "apps", "wiktionary")
 GENERAL = 40_000  # sentences of each further source that the teacher translates
-TEMPLATE = 12  # pairs of an everyday template
+TEMPLATE = 24  # pairs of an everyday template
 JUDGED = Path(__file__).parents[2] / "benchmarks" / "judged"
 CUT = ("*-*/*.*", "mono/*.txt", "tests/*.*")  # texts of DATA
 

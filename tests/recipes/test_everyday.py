@@ -15,7 +15,7 @@ from support import load_script
 SCRIPT = Path(__file__).parents[2] / "recipes" / "box" / "everyday.py"
 everyday = load_script(SCRIPT)
 HEADER = "register\ten\tfr\tde\tes"
-KINDS = {"letters", "notices", "forms", "recipes", "health", "travel", "household", "office", "phrases"}
+KINDS = {path.stem for path in everyday.FOLDER.glob("*.tsv")}
 TYPOGRAPHY = {
     "an apostrophe that is not straight": (re.compile("[’´`]"), "en fr de es"),
     "two spaces": (re.compile("  "), "en fr de es"),
