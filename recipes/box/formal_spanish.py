@@ -72,7 +72,7 @@ def third_person(verb: str) -> str | None:
         return verb[:-4] + "ó"
     if verb.endswith("íste") and len(verb) > 5:
         return verb[:-4] + "yó"
-    if verb.endswith("iste") and len(verb) > 5 and not verb.endswith("xiste"):
+    if verb.endswith("iste") and len(verb) > 5:
         stem = verb[:-4]
         for old, new in (pair.split("-") for pair in VOWEL_CHANGES.split()):
             if stem.endswith(old):
@@ -106,7 +106,7 @@ def with_usted(text: str, infinitives: Container[str] = ()) -> str | None:
             new = PRONOUNS[word]
         elif word in FORMAL_IMPERATIVE and BEGINNING.search(text[: match.start()]):
             new = FORMAL_IMPERATIVE[word]
-        elif word != "has" or following.endswith(("o", "ado", "ido")):
+        elif word != "has" or following.endswith("o"):  # a participle
             new = third_person(word)
         if new is not None:
             out += [text[end : match.start()], new[0].upper() + new[1:] if match[0][0].isupper() else new]

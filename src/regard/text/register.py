@@ -113,9 +113,8 @@ def _spanish() -> tuple[_Rule, ...]:
         _rule("informal", "[Tt]ú|[Tt]us?|[Tt]i|[Tt]e|[Cc]ontigo|[Tt]uy[oa]s?|[Vv]osotr[oa]s|[Vv]uestr[oa]s?|[Oo]s"),
         _rule("informal", _listed("es", "verbs")),
         _rule("informal", _listed("es", "informal_imperatives")),
-        _rule(
-            "informal", "(?!intérp|[Kk]ára|démoc)[a-záéíóú]*[áéíóú].{0,4}[ae]te(?:l[oa]s?)?"
-        ),  # asegúrate, but no names
+        # asegúrate, siéntate; with a capital only at the beginning of a sentence, since Zárate is a name
+        _rule("informal", "(?!intérp|kára|démoc)[a-záéíóú]*[áéíóú].{0,4}[ae]te(?:l[oa]s?)?"),
         _rule("informal", "[A-Z][a-z]*[áéíóú].{0,4}[ae]te", rf"{START}[A-Z][a-z]*[áéíóú]\w{{0,4}}[ae]te\b(?! [A-Z])"),
         _rule("formal", "Estimad[oa]s?", rf"{START}Estimad[oa]s? [a-zñ]"),
         _rule("informal", f"(?!{not_preterite}$).{{2,}}[aií]ste"),

@@ -183,7 +183,8 @@ def rounds(before: Mapping[Place, Place]) -> list[list[Place]]:
 def is_better(first: SentenceTranslation, second: SentenceTranslation, language: str | None) -> bool:
     """Whether the translation in context replaces the first: it differs in a pronoun, has no stronger mark, and has
     not lost the capital at its beginning."""
-    if not second.candidates or second.text == first.text or (second.mark or "") > (first.mark or ""):
+    stronger = second.mark is not None and second.mark != first.mark and first.mark != "doubtful"
+    if not second.candidates or second.text == first.text or stronger:
         return False
     lost = _first_letter(second.text).islower() and not _first_letter(first.text).islower()
     return not lost and differ_in_pronoun(first.text, second.text, language)
