@@ -180,3 +180,33 @@ def test_a_sentence_in_context_gets_the_register_of_its_document(
         steps.send([made(("You see it.", "Vous le voyez."))])
     assert asked == ["formal"]
     assert [one.text for one in end.value.value[0].sentences] == ["Vous dormez.", "Vous le voyez.", "Votre chat."]
+
+
+def test_a_sentence_in_another_register_than_asked_for_is_chosen_from_more_candidates(french: Translator) -> None:
+    asked: list[TranslateOptions] = []
+
+    def job(sources: list[str], options: TranslateOptions) -> None:
+        assert sources == ["You see your cat."]
+        asked.append(options)
+
+    options = TranslateOptions(formality="informal", beam=2)
+    first = made(("I sleep.", "Je dors."), ("You see your cat.", "Tu vois votre chat."))
+    steps = SecondPass(french, job, options, registers=True, context=False).steps([first])  # type: ignore[arg-type]
+    next(steps)
+    assert (asked[0].beam, asked[0].nbest) == (revision.WIDE, revision.WIDE)
+    candidates = tuple(Candidate(text, 0.0, 0.0, ()) for text in ("Vous voyez ton chat.", "Tu vois ton chat."))
+    steps.send([replace(made(("You see your cat.", "Vous voyez ton chat.")), candidates=candidates)])
+    assert asked[1].prefix == ("Tu vois ton chat.",)
+    with pytest.raises(StopIteration) as end:
+        steps.send([made(("You see your cat.", "Tu vois ton chat."))])
+    assert [one.text for one in end.value.value[0].sentences] == ["Je dors.", "Tu vois ton chat."]
+
+
+def test_it_stays_if_no_candidate_has_the_register(french: Translator) -> None:
+    job = SecondPass(french, lambda *_: None, TranslateOptions(formality="informal"), registers=True, context=False)  # type: ignore[arg-type, return-value]
+    first = made(("You sleep.", "Vous dormez."))
+    steps = job.steps([first])
+    next(steps)
+    with pytest.raises(StopIteration) as end:
+        steps.send([replace(first, candidates=(Candidate("Vous dormez.", 0.0, 0.0, ()),))])
+    assert end.value.value == [first]

@@ -137,25 +137,33 @@ def _rules_for(word: str, language: str) -> tuple[_Rule, ...]:
     return tuple(rule for rule in RULES[language]() if rule.word.fullmatch(word))
 
 
-def register_of(text: str, language: str, addressed: bool = False) -> Register | None:
-    """Returns the register of a text, or None. `addressed` says that the text is known to address its reader, because
-    it translates a sentence that does.
+def registers_in(text: str, language: str, addressed: bool = False) -> set[Register]:
+    """Returns the registers that words of a text show. `addressed` says that the text is known to address its reader,
+    because it translates a sentence that does.
 
-    >>> register_of("Vous pouvez entrer.", "fr"), register_of("Le ton monte.", "fr"), register_of("Hast du Zeit?", "de")
-    ('formal', None, 'informal')
-    >>> register_of("¿Cuál es su plan?", "es"), register_of("¿Cuál es su plan?", "es", addressed=True)
-    (None, 'formal')
+    >>> sorted(registers_in("Si tu veux annuler votre vol, appelle.", "fr"))
+    ['formal', 'informal']
     """
     if language not in RULES:
-        return None
+        return set()
     found = {rule for word in WORD.findall(text) for rule in _rules_for(word, language)}
     shown = {
         rule.register
         for rule in found
         if addressed >= rule.addressed and (rule.context is None or rule.context.search(text))
     }
-    if shown == {"formal", "informal"} and addressed:
-        return register_of(text, language)
+    return registers_in(text, language) if addressed and len(shown) == 2 else shown
+
+
+def register_of(text: str, language: str, addressed: bool = False) -> Register | None:
+    """Returns the only register that a text shows, or None.
+
+    >>> register_of("Vous pouvez entrer.", "fr"), register_of("Le ton monte.", "fr"), register_of("Hast du Zeit?", "de")
+    ('formal', None, 'informal')
+    >>> register_of("¿Cuál es su plan?", "es"), register_of("¿Cuál es su plan?", "es", addressed=True)
+    (None, 'formal')
+    """
+    shown = registers_in(text, language, addressed)
     return shown.pop() if len(shown) == 1 else None
 
 

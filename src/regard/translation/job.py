@@ -82,10 +82,7 @@ class TranslationJob:
 
     def steps(self) -> Steps:
         found = yield self
-        alone = len(found) == 1 and len(found[0].sentences) == 1  # nothing to agree with or to refer to
-        if self._revise is None or alone:
-            return found
-        return (yield from self._revise(found))
+        return found if self._revise is None else (yield from self._revise(found))
 
 
 def next_step(steps: Steps, translations: list[Translation] | None = None) -> TranslationJob | list[Translation]:

@@ -5,7 +5,8 @@
 **Register.** If no formality is asked for, a model that can be asked for both (`text/register.py`) decides for each
 sentence by itself, and a text may come to mix vous and tu. The sentences in the rarer register of a document are
 translated again in the other one; if both are equally frequent, in the formal one. A sentence without a recognized
-register stays as it is, and the second translation is not checked.
+register stays as it is, and the second translation is not checked. If a formality is asked for, a sentence with a word
+of the other one is searched again with a beam of WIDE, and the best candidate without such a word is taken.
 
 **Context.** A sentence with a pronoun (`text/pronouns.py`) that follows another sentence of its document is translated
 again given that one and its translation (`context.py`); if that one has a pronoun too, given also those before it.
@@ -19,14 +20,14 @@ Texts with a forced prefix are left out.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from regard.text.language import Register
 from regard.text.layout import is_list_item
 from regard.text.pronouns import differ_in_pronoun, has_pronoun
-from regard.text.register import addresses_reader, register_of
+from regard.text.register import addresses_reader, register_of, registers_in
 from regard.text.slots import fill
 from regard.text.words import Span
 from regard.translation.assemble import text_candidates
@@ -37,6 +38,7 @@ from regard.translation.options import TranslateOptions
 from regard.translation.translation import SentenceTranslation, Translation, sentence_warnings
 
 MOST_BEFORE = 3  # sentences before; models are trained on up to five neighbours in a line
+WIDE = 8  # candidates to choose from for a formality
 ROUNDS = 3  # searches one after another; later sentences of a run get the latest translation of the one before
 SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
 CLOSING = "\"'”’»)]"  # after the end of a sentence
@@ -60,17 +62,23 @@ class SecondPass:
     model: LoadedModel
     job: MakeJob  # of a translation without context
     options: TranslateOptions
-    registers: bool  # whether the sentences of a document get one register
+    registers: bool  # whether the sentences of a document get one register, or that of the options
     context: bool  # whether pronouns are translated in context
 
     def steps(self, found: list[Translation]) -> Steps:
         """Returns the translations with revised sentences."""
+        asked = self.options.formality if self.registers else None
+        if asked is None and len(found) == 1 and len(found[0].sentences) == 1:
+            return found  # nothing to agree with or to refer to
         languages, documents = self.model.languages(self.options.tag), self.options.documents or range(len(found))
-        uses = register_uses(found, documents, languages) if self.registers else {}
+        uses = register_uses(found, documents, languages) if self.registers and asked is None else {}
         in_context = self.context and self.options.supports_context
         before = contexts(found, documents, languages[0]) if in_context else {}
         sentences: Sentences = {(t, n): one for t, text in enumerate(found) for n, one in enumerate(text.sentences)}
         changed: dict[int, dict[int, SentenceTranslation]] = defaultdict(dict)
+        if asked is not None:
+            for place, new in (yield from self._as_asked(asked, sentences, languages)).items():
+                sentences[place] = changed[place[0]][place[1]] = new
         for some, register in self._groups(uses, before):
             again = yield self._job(some, register, sentences, before)
             for place, one in zip(some, again, strict=True):
@@ -79,6 +87,36 @@ class SecondPass:
                     sentences[place] = changed[place[0]][place[1]] = new
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
+
+    def _as_asked(self, asked: Register, now: Sentences, languages: Languages) -> Generator[TranslationJob, list[Translation], Sentences]:
+        """Returns other translations for the sentences with words of another register than the one asked for."""
+
+        def as_asked(place: Place, text: str) -> bool:
+            addressed = languages[0] == "en" and addresses_reader(now[place].source)
+            return registers_in(text, languages[1] or "", addressed) <= {asked}
+
+        places = [place for place, one in now.items() if one.read and not as_asked(place, one.text)]
+        if not places:
+            return {}
+        options = replace(self._alone(asked), beam=max(WIDE, self.options.beam or 0), nbest=WIDE)
+        wide: list[Translation] = yield self.job([now[place].source for place in places], options)
+        chosen = {
+            place: texts[0]
+            for place, one in zip(places, wide, strict=True)
+            if (texts := [candidate.text for candidate in one.candidates if as_asked(place, candidate.text)])
+        }
+        if not chosen:
+            return {}
+        forced = replace(self._alone(asked), prefix=tuple(chosen.values()))  # to judge, align and check the candidate
+        again: list[Translation] = yield self.job([now[place].source for place in chosen], forced)
+        found = zip(chosen, again, strict=True)
+        return {place: one.sentences[0] for place, one in found if one.sentences and as_asked(place, one.text)}
+
+    def _alone(self, register: Register | None) -> TranslateOptions:
+        """Returns the options for sentences by themselves."""
+        return replace(
+            self.options, formality=register, split="lines", prefix="", progress=None, documents=(), in_context=False
+        )
 
     def _groups(
         self, uses: Mapping[Place, RegisterUse], before: Mapping[Place, Place]
@@ -95,10 +133,7 @@ class SecondPass:
     def _job(
         self, places: Sequence[Place], register: Register | None, now: Sentences, before: Mapping[Place, Place]
     ) -> TranslationJob:
-        options = replace(
-            self.options, formality=register, split="lines", prefix="", progress=None, documents=(), in_context=False
-        )
-        sources = [now[place].source for place in places]
+        options, sources = self._alone(register), [now[place].source for place in places]
         if places[0] not in before:
             return self.job(sources, options)
         return context_job(self.model, sources, [context_of(place, before, now) for place in places], options)

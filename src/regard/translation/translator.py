@@ -49,8 +49,7 @@ class TextTranslator(TextTranslation, ScoringModel):
             parts.append(JobPart((shared, tag), pipeline, units))
             for number, line in group.items():
                 lines[number] = line
-        registers = options.formality is None and self.tokenizer.has_registers
-        registers = registers and bool(self.tokenizer.register_tags(options.tag))
+        registers = self.tokenizer.has_registers and bool(self.tokenizer.register_tags(options.tag))
         context = bool(options.in_context) and list(groups) == [options.tag]
         revise = None
         if (registers or context) and not any(prefixes):
