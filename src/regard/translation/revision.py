@@ -80,6 +80,12 @@ class SecondPass:
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
 
+    def may_revise(self, sentence: SentenceTranslation) -> bool:
+        """Whether a sentence can be revised, whatever the others are."""
+        source, target = self.model.languages(self.options.tag)
+        in_context = self.context and bool(sentence.read) and has_pronoun(sentence.source, source)
+        return in_context or (self.registers and shown_register(sentence, (source, target)) is not None)
+
     def _groups(
         self, uses: Mapping[Place, RegisterUse], before: Mapping[Place, Place]
     ) -> Iterator[tuple[list[Place], Register | None]]:
@@ -111,19 +117,22 @@ def register_uses(
     translations: Sequence[Translation], documents: Sequence[int], languages: Languages
 ) -> dict[Place, RegisterUse]:
     """Returns the sentences that show a register, and the one that most of their document show."""
-    source, target = languages
     shown: dict[Place, Register] = {}
     counts: dict[int, Counter[Register]] = defaultdict(Counter)
     for text, translation in enumerate(translations):
         for number, sentence in enumerate(translation.sentences):
-            addressed = source == "en" and addresses_reader(sentence.source)
-            if register := register_of(sentence.text, target or "", addressed):
+            if register := shown_register(sentence, languages):
                 shown[text, number] = register
                 counts[documents[text]][register] += 1
     usual: dict[int, Register] = {
         document: "formal" if count["formal"] >= count["informal"] else "informal" for document, count in counts.items()
     }
     return {place: RegisterUse(register, usual[documents[place[0]]]) for place, register in shown.items()}
+
+
+def shown_register(sentence: SentenceTranslation, languages: Languages) -> Register | None:
+    addressed = languages[0] == "en" and addresses_reader(sentence.source)
+    return register_of(sentence.text, languages[1] or "", addressed)
 
 
 def differs(uses: Mapping[Place, RegisterUse], place: Place) -> bool:

@@ -20,7 +20,7 @@ export function beamPanel() {
 
   function drawSearch(answer, sel) {
     if (of !== answer) [picked, resume, of] = [-1, null, answer];
-    const path = new Set(answer.nbest[sel.hypothesis]?.nodes ?? []);
+    const path = new Set(answer.nbest[shownPlace(answer, sel)]?.nodes ?? []);
     const choose = (node) => {
       picked = picked === node ? -1 : node;
       search.update();
@@ -82,7 +82,12 @@ function beamPicker(answer) {
   return h("label", { class: "row small" }, h("span", { class: "quiet" }, "Beam"), box);
 }
 
+/** The place of the translation that is shown among the results of this search; −1 if another engine found it. */
+const shownPlace = (answer, sel) =>
+  sel.hypothesis || answer.nbest.findIndex((one) => one.text === answer.translation);
+
 function nbestTable(answer, sel) {
+  const shown = shownPlace(answer, sel);
   return h(
     "div",
     { class: "scroll" },
@@ -97,12 +102,12 @@ function nbestTable(answer, sel) {
         answer.nbest.map((one, number) =>
           h(
             "tr",
-            { class: number === sel.hypothesis ? "on" : null },
+            { class: number === shown ? "on" : null },
             h(
               "td",
               {},
               button(`${number + 1}`, () => select({ hypothesis: number, edits: "" }), {
-                "aria-pressed": String(number === sel.hypothesis),
+                "aria-pressed": String(number === shown),
                 "aria-label": `Show result ${number + 1} in all panels`,
                 "data-key": `nbest-${number}`,
               }),
