@@ -236,7 +236,8 @@ def unpaired_numbers(source: str, target: str, languages: tuple[str, str]) -> tu
     ([(12, 13)], [(0, 1)])
     """
     for text, language in zip((source, target), languages, strict=True):
-        if ":" in source and not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text))):
+        hours = not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text)))
+        if hours and any(int(value) < 25 for value in regex.findall(r"\b\d{1,2}\b", source + " " + target)):
             return [], []
     left: list[NumberMention] = []
     free = _mentions(source, languages[0])
