@@ -7,7 +7,7 @@ import pytest
 
 from regard.errors import InputError
 from regard.explain.lattice import lattice
-from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, resume_branch, word_diff
+from regard.explain.rerun import pair_log_probs, rerun_search, rerun_translation, resume_branch, word_diff
 from regard.explain.sentence_pair import sentence_pair
 from regard.explain.words import LONGEST, begins_word, completed, word_by_word, word_choice
 from regard.search.forced_decoding import next_log_probs
@@ -80,7 +80,9 @@ def test_an_alternative_goes_on_as_the_model_would(translator: Translator) -> No
 
 def test_the_same_search_says_the_same(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[2][0])
-    assert rerun_translation(pair.source, pair.bundle.model) == own_translation(pair.source) == LINES[2][1]
+    again = rerun_search(pair.source, pair.bundle.model)
+    assert again.ids == pair.target_ids
+    assert rerun_translation(pair, pair.bundle.model, again) == LINES[2][1]
     np.testing.assert_allclose(
         pair_log_probs(pair, pair.bundle.model), word_by_word(pair, 0).token_log_probs, atol=1e-5
     )

@@ -35,7 +35,7 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
             "chosen": {"layer": 2, "head": None},
             "layers": [[{"layer": 1, "head": 1}], [{"layer": 2, "head": 1}]],
         },
-        "/api/lattice": {"nbest": [{}, {}]},
+        "/api/lattice": {"nbest": [{"text": "Le chat"}, {"text": "Un chat"}]},
         "/api/step": {"positions": ["a", "b", "c"]},
     }
 
@@ -44,13 +44,13 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
         asked.append((path, body))
         return known.get(path)
 
-    asyncio.run(about_sentence(ask, {"text": "The cat", "sentence": 0}))
+    asyncio.run(about_sentence(ask, {"text": "The cat", "sentence": 0}, "Le chat"))
     of = {path: [body for name, body in asked if name == path] for path, _ in asked}
     assert [body["prefix"] for body in of["/api/alternatives"]] == ["", "Le "]
     assert [body["position"] for body in of["/api/step"]] == [0, 1, 2]
     assert {(body["layer"], body["head"]) for body in of["/api/step"]} == {(2, 1)}
     assert [len(body["heads"]) for body in of["/api/cut"]] == [1, 1, 2]
-    assert [body.get("hypothesis") for body in of["/api/words"]] == [None, 1]
+    assert [body["translation"] for body in of["/api/words"]] == ["Le chat", "Un chat"]
     assert len(of["/api/attention"]) == len(list(views())) + 1
 
 

@@ -36,10 +36,10 @@ def test_it_learnt_its_corpus(translator: Translator) -> None:
 def test_finished_sentences_are_a_copy_that_later_ones_do_not_change(translator: Translator) -> None:
     """A server counts the sentences that it has sent while another thread adds further ones."""
     job = translator.job("The cat sleeps. The dog sees the cat.")
-    before = job.finished_sentences(0)
+    before = job.final_sentences(0)
     job.run()
     assert len(before) == 0
-    assert job.finished_sentences(0)[0].text == "Le chat dort."
+    assert job.final_sentences(0)[0].text == "Le chat dort."
 
 
 def test_order_and_empty_lines_are_kept(translator: Translator) -> None:

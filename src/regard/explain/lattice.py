@@ -12,9 +12,10 @@ unfinished or had ended:
     abandoned    was unfinished when the search stopped
     cut off      was unfinished at the length limit, and is in the n-best list because nothing had ended
 
-The n-best list is the search's own, so two entries may be the same text in different tokens. The search is the one
-whose result `translate` returns: a constrained search has more rows than the beam, and if the guard accepted a second
-search, it is that one.
+The n-best list is the search's own, so two entries may be the same text in different tokens. The search has the options
+of the one whose result `translate` returns: a constrained search has more rows than the beam, and if the guard accepted
+a second search, it is that one. It runs in torch; if its best translation is not the one that `translate` returns (by
+CTranslate2 in 8 bits, or changed after the search), the note says so.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def lattice(
 
 def lattice_of(source: ExplainedSource) -> Lattice:
     """The lattice of the search whose result was accepted."""
-    tokenizer, (taken, demand) = source.bundle.tokenizer, source.result.search
+    tokenizer, (taken, demand) = source.bundle.tokenizer, source.search_run
     constraint = source.pipeline.constraint(source.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
     src, mask = (tensor.to(source.bundle.model.device) for tensor in pad_sources([source.unit.ids]))
@@ -123,12 +124,13 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     (found,) = beam_search(source.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), source.slots.target)))
     nodes = search_nodes(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
-    given = {candidate.ids: candidate.text for candidate in source.result.candidates}
-    texts = [given.get(h.ids) or source.restore_text(h.ids) for h in found]
+    shown = source.target()
+    texts = [shown.translation if h.ids == shown.ids else source.restore_text(h.ids) for h in found]
     nbest = _entries(nodes, found, texts)
     ending = ENDINGS[records[0].ending or "all ended"].format(beam=taken.beam)
     notes = [source.search_name()] if taken != source.pipeline.search else []
     notes += [] if constraint is None else [f"{rows} rows, because of required tokens"]
+    notes += [f'the translation is "{shown.translation}"'] if texts[:1] != [shown.translation] else []
     settings = taken.beam, rows, taken.length_penalty, " · ".join(notes)
     read = fill(source.model_text, source.slots.source)
     return Lattice(read, *settings, ending, tuple(_with_best_ranks(nodes, nbest)), nbest)

@@ -1,8 +1,8 @@
 """A repeated search for a sentence, with a changed model or a forced prefix.
 
 The settings are those of the search whose result `translate` returned: beam, length penalty and constraints. The model
-may be changed: heads ablated (`ablation.py`) or attention edited (`edited_attention.py`). The output is restored as in
-`translate`, but not repaired.
+may be changed: heads ablated (`ablation.py`) or attention edited (`edited_attention.py`). A new output is restored as
+in `translate`, but not repaired.
 """
 
 from __future__ import annotations
@@ -28,20 +28,18 @@ from regard.text.words import split_words, word_spans
 
 def rerun_search(source: ExplainedSource, model: Model, start: Sequence[int] = ()) -> Hypothesis:
     """Returns the best hypothesis of `model` that starts with the tokens `start`."""
-    options, demand = source.result.search
+    options, demand = source.search_run
     constraint = source.pipeline.constraint(source.unit.ids, demand, options)
     options = replace(options, nbest=1, attention=False)
     ((best, *_),) = search(model, [SearchRequest(source.unit.ids, constraint, tuple(start))], options)
     return best
 
 
-def rerun_translation(source: ExplainedSource, model: Model) -> str:
-    return source.restore_text(rerun_search(source, model).ids)
-
-
-def own_translation(source: ExplainedSource) -> str:
-    """The unrepaired translation of the unchanged model."""
-    return source.restore_text(source.result.candidates[0].ids)
+def rerun_translation(pair: SentencePair, model: Model, unchanged: Hypothesis) -> str:
+    """Returns the translation by a changed model: that of the pair if the search finds the same tokens as that of the
+    `unchanged` model, because the pair's may be by another engine, or changed after the search."""
+    found = rerun_search(pair.source, model)
+    return pair.target.translation if found.ids == unchanged.ids else pair.source.restore_text(found.ids)
 
 
 def pair_log_probs(pair: SentencePair, model: Model) -> NDArray[np.float64]:

@@ -1,19 +1,19 @@
 """The sentence to explain and its translation, with the positions of their words in the texts.
 
-Every explanation starts here, so all of them use the same text and the same search as `translate`: the model's own
-preparation, beam, length penalty and maximum length, unless a beam or a length penalty is given, and the second search
-if the guard accepted it. Text inserted after the search is in `ExplainedTarget.translation`, not in its ids.
+Every explanation starts here, so all of them are of the text that `translate` returns for the sentence in its text, by
+whatever engine, with whatever was repaired or revised after the search. It is forced on the model: its tokens are those
+of the search if they give this text, else the text is encoded.
 
 The model reads a prepared text with placeholders (`translation/prepare.py`), and its output is restored. Words here are
 those of the model's own texts, as in every map; their spans point into the texts that a user sees. A word that was
-added or removed after the search has no span.
+removed from the model's output has no span.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,8 +26,9 @@ from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
 from regard.translation.options import TranslateOptions
-from regard.translation.pipeline import Pipeline, UnitResult
+from regard.translation.pipeline import Pipeline, SearchRun
 from regard.translation.prepared_sentence import PreparedSentence
+from regard.translation.translation import Candidate, Reason, SentenceTranslation
 from regard.translation.translator import TextTranslator
 from regard.translation.units import Unit
 
@@ -49,21 +50,22 @@ class SentenceIndexError(InputError):
 class ExplainedTarget:
     """A translation to explain."""
 
-    ids: tuple[int, ...]  # the model's output, without EOS
-    translation: str  # as `translate` returns it
+    ids: tuple[int, ...]  # its tokens, without EOS
+    translation: str  # as `translate` returns it, or as it was given
     how: str  # "forced", "greedy" or "beam 5", and remarks such as repairs
+    confidence: float | None = None  # of `translate`; None for any other translation
+    reasons: tuple[Reason, ...] = ()  # to mark it
 
 
 @dataclass(frozen=True)
 class ExplainedSource:
     """One sentence to explain, with the translator and the search settings."""
 
-    translator: TextTranslator
+    translator: TextTranslator  # with the tag of the text, if it begins with one
     unit: Unit
     search: DecodeConfig
-    guard: bool = True
+    translate: Callable[..., SentenceTranslation]  # translates the whole text, with options; returns this sentence
     sentences: int = 1  # number of sentences in the whole text
-    phrase: str = ""  # its translation by the phrase table, as in `translate`
 
     @property
     def bundle(self) -> Bundle:
@@ -89,32 +91,48 @@ class ExplainedSource:
 
     @cached_property
     def pipeline(self) -> Pipeline:
-        """The translation pipeline that `translate` uses."""
-        beam, penalty = self.search.beam, self.search.length_penalty
-        text = TranslateOptions(mend=self.search.mend, guard=self.guard)
-        return self.translator.pipeline(SearchOptions(beam, penalty, nbest=beam), text)
+        """The translation pipeline that `translate` uses for a first search."""
+        search = SearchOptions(self.search.beam, self.search.length_penalty)
+        return self.translator.pipeline(search, TranslateOptions(mend=self.search.mend))
 
     @cached_property
-    def result(self) -> UnitResult:
-        """The result of `translate`, with the whole n-best list."""
-        return self.pipeline.results([self.unit])[0]
+    def shown(self) -> SentenceTranslation:
+        """The sentence as `translate` returns it."""
+        return self.translate()
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The n-best list of the search, also for a sentence that the phrase table translates."""
+        return self.translate(nbest=self.search.beam, phrases=False).candidates
+
+    @property
+    def search_run(self) -> SearchRun:
+        """The search whose result was accepted."""
+        return self.shown.search or SearchRun(self.pipeline.search)
 
     def target(self, given: str | None = None, nbest: int = 0) -> ExplainedTarget:
-        """Returns the given translation, or else entry `nbest` of the n-best list, from 0. The translation by the
-        phrase table replaces entry 0."""
-        given = self.phrase or None if given is None and nbest == 0 else given
+        """Returns the given translation, or else entry `nbest` of the n-best list, from 0; entry 0 is what `translate`
+        returns."""
         if given is not None:
-            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(given).text])
-            return ExplainedTarget(tuple(ids), given, "forced")
-        most = min(self.search.beam, len(self.result.candidates))
+            return ExplainedTarget(self._encoded(given), given, "forced")
+        if nbest == 0:
+            found, how = self.shown, self.search_name()
+            ids = next((one.ids for one in found.candidates if self.restore_text(one.ids) == found.text), None)
+            if ids is None:
+                how = f"{how} · changed after the search" if found.candidates else "phrase table"
+                ids = self._encoded(found.text)
+            return ExplainedTarget(ids, found.text, how, found.confidence, found.reasons)
+        most = min(self.search.beam, len(self.candidates))
         if not 0 <= nbest < most:
             raise InputError(
                 f"nbest must be from 0 to {most - 1}, the different translations that the search found, but is "
                 f"{nbest}; use a wider beam"
             )
-        found, how = self.result.candidates[nbest], self.search_name()
-        changed = found.text != self.restore_text(found.ids)
-        return ExplainedTarget(found.ids, found.text, f"{how} · repaired after the search" if changed else how)
+        return ExplainedTarget(self.candidates[nbest].ids, self.candidates[nbest].text, self.search_name())
+
+    def _encoded(self, text: str) -> tuple[int, ...]:
+        (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(text).text])
+        return tuple(ids)
 
     def restore_text(self, ids: Sequence[int]) -> str:
         """Decodes token ids and replaces placeholders, without repairs."""
@@ -124,7 +142,7 @@ class ExplainedSource:
 
     def search_name(self) -> str:
         """The name of the accepted search: "beam 5", or "second search: beam 10, length penalty 1.5"."""
-        taken = self.result.search.options
+        taken = self.search_run.options
         name = "greedy" if taken.beam == 1 else f"beam {taken.beam}"
         if taken == self.pipeline.search:
             return name
@@ -149,9 +167,11 @@ def explained_source(
     SentenceIndexError, or InputError for a text without words."""
     if isinstance(model, Bundle):
         model = TextTranslator(model)
-    model, text = model.for_text(text)
     given: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty}
     search = replace(model.config, **{name: value for name, value in given.items() if value is not None})
+    options = TranslateOptions(beam=search.beam, length_penalty=search.length_penalty, guard=guard)
+    whole = partial(model.translate, text, options)  # as given, with its tag
+    model, text = model.for_text(text)
     units = units_of(model, text)
     count = units[-1].sentence + 1
     if sentence is None and count > 1:
@@ -173,15 +193,18 @@ def explained_source(
             f'there is nothing to explain: "{parts[0].prepared.source}" has no words and is copied as it is; '
             "give one sentence"
         )
-    phrases = {unit.sentence: unit.prepared.known for unit in units_of(model, text, search.mend)}
-    return ExplainedSource(model, parts[0], search, guard, count, phrases[parts[0].sentence])
+
+    def translate(**changes: Any) -> SentenceTranslation:
+        return whole(**changes).sentences[parts[0].sentence]
+
+    return ExplainedSource(model, parts[0], search, translate, count)
 
 
-def units_of(model: TextTranslator, text: str, phrases: bool = False) -> list[Unit]:
-    """Splits a text into sentences as `translate` does, long ones in parts; `phrases` that the phrase table has are not
-    read. Raises InputError for a text without any."""
+def units_of(model: TextTranslator, text: str) -> list[Unit]:
+    """Splits a text into sentences as `translate` does, long ones in parts; those that the phrase table has are read,
+    too. Raises InputError for a text without any."""
     model, text = model.for_text(text)
-    options = TranslateOptions(mend=model.config.mend, phrases=phrases)
+    options = TranslateOptions(mend=model.config.mend, phrases=False)
     units = list(model.unit_maker(options).units([(0, text)]))
     if not units:
         raise InputError("there is nothing to explain: the text is empty; give one sentence")
@@ -209,11 +232,6 @@ class SentencePair:
     @property
     def bundle(self) -> Bundle:
         return self.source.bundle
-
-    @property
-    def forced(self) -> bool:
-        """Whether the translation was given, not found by a search."""
-        return self.target.how == "forced"
 
     @property
     def source_ids(self) -> tuple[int, ...]:
@@ -285,17 +303,15 @@ class SentencePair:
 
     def _target_places(self, spans: Sequence[Span]) -> list[Span | None]:
         sentence, answer = self.source.sentence, self.answer
-        if self.forced:
-            given = sentence.as_model_output(self.target.translation)
-            if given.text != answer:  # the tokenizer cannot reproduce it
-                return [None] * len(spans)
-            origins = given.origins
-            return [(origins[start][0], origins[end - 1][1]) if end > start else None for start, end in spans]
         kept = sentence.without_additions(answer) if self.source.search.mend else answer
         restored = sentence.restore(kept)
-        if restored.text != self.target.translation:  # repaired after the search
+        if restored.text == self.target.translation:
+            return [restored.span((start, end)) if start < end <= len(kept) else None for start, end in spans]
+        given = sentence.as_model_output(self.target.translation)
+        if given.text != answer:  # the tokenizer cannot reproduce it
             return [None] * len(spans)
-        return [restored.span((start, end)) if start < end <= len(kept) else None for start, end in spans]
+        origins = given.origins
+        return [(origins[start][0], origins[end - 1][1]) if end > start else None for start, end in spans]
 
 
 def _placed(texts: Sequence[str], spans: Sequence[Span | None]) -> tuple[PlacedWord, ...]:

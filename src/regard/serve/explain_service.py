@@ -1,4 +1,4 @@
-"""Explanations: computed by the native engine, one at a time, in a separate thread, so that translation continues.
+"""Explanations: computed in torch, one at a time, in a thread, for the translations of the server's engine.
 
 An explanation that takes too long, or whose client has disconnected, stops at the model's next computation: a hook on
 every module of the model checks for it (`stop_when`).
@@ -67,8 +67,7 @@ def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> Sente
         raise FieldError(
             "translation", "a translation that is given is not searched for; leave beam and hypothesis out"
         )
-    count = 1 if given else len(found.result.candidates)
-    if query.hypothesis >= count:
+    if query.hypothesis and query.hypothesis >= (count := len(found.candidates)):
         message = f"hypothesis must be from 0 to {count - 1}, the different translations found; use a wider beam"
         raise FieldError("hypothesis", message)
     pair = SentencePair(found, found.target(query.translation, query.hypothesis))
@@ -108,7 +107,7 @@ def check_torch() -> None:
 
 
 class ExplainedModel:
-    """A model with torch weights, and the sentences explained last."""
+    """A model with its engine and torch weights, and the sentences explained last."""
 
     def __init__(self, translator: Translator) -> None:
         self.translator = translator
@@ -167,7 +166,7 @@ class ExplainService:
 
     def _load(self, model: str) -> ExplainedModel:
         try:
-            translator = Translator.load(self.pool.find(model).folder, self.config.device, "native")
+            translator = Translator.load(self.pool.find(model).folder, self.config.device, self.config.engine)
         except RegardError as problem:
             raise ServeError(503, f"the model {model} cannot be loaded: {problem}", retry_after=60) from problem
         stop_when(translator.bundle.model, lambda: self._stop.is_set())

@@ -64,14 +64,15 @@ async def about_text(ask: Ask, model: str, text: str) -> None:
     if translated is None:
         raise InputError(f'there is no translation of "{text}" for the page')
     await ask("/api/tokens", {"model": model, "text": text})
-    for number in range(len(translated["translations"][0]["sentences"])):
-        await about_sentence(ask, {"model": model, "text": text, "sentence": number})
+    for number, sentence in enumerate(translated["translations"][0]["sentences"]):
+        await about_sentence(ask, {"model": model, "text": text, "sentence": number}, sentence["text"])
     for pair in pairs_of_lessons():
         if text in pair["texts"]:
             await ask("/api/choice", {"model": model, "text": text, "sentence": 0, "words": pair["words"]})
 
 
-async def about_sentence(ask: Ask, about: Answer) -> None:
+async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
+    about = {**sentence, "translation": translation}
     words = await ask("/api/words", about)
     for path in ("/api/lens", "/api/evidence"):
         await ask(path, about)
@@ -79,14 +80,14 @@ async def about_sentence(ask: Ask, about: Answer) -> None:
     for more in views():
         found = await ask("/api/attention", {**about, **more})
         maps = maps or found
-    lattice = await ask("/api/lattice", about)
-    for place in range(1, len(lattice["nbest"]) if lattice else 0):
+    lattice = await ask("/api/lattice", sentence)
+    for other in lattice["nbest"][1:] if lattice else ():
         for path, more in (("/api/words", {}), ("/api/attention", {"kind": "cross"})):
-            await ask(path, {**about, **more, "hypothesis": place})
+            await ask(path, {**about, **more, "translation": other["text"]})
     for word in words["words"] if words else ():
         if word["span"]:
-            prefix = words["translation"][: word["span"][0]] if words else ""
-            await ask("/api/alternatives", {**about, "prefix": prefix, "count": 6})
+            prefix = translation[: word["span"][0]]
+            await ask("/api/alternatives", {**sentence, "prefix": prefix, "count": 6})
     if maps:
         await about_heads(ask, about, maps)
 

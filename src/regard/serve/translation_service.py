@@ -179,7 +179,8 @@ class TranslationService:
                 steps = await run_in_thread_if_long(characters, make_steps, translators, texts, request.options)
                 step, accepted = next_step(steps), False
                 while isinstance(step, TranslationJob):
-                    added = None if request.added is None else partial(request.added, step)
+                    # The first model of a chain gives sentences in another language.
+                    added = None if request.added is None or len(models) > 1 else partial(request.added, step)
                     batcher = batchers[id(step.translator)]
                     # Only the first job can be refused: the others are part of an accepted request.
                     found = await batcher.translate(step, cost, deadline, added, accepted, CLIENT.get())

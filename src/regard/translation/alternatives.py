@@ -2,8 +2,7 @@
 
     P(w | y<t, x) over the tokens w that continue the prefix y<t
 
-The place is after a prefix, which may end inside a word: then the tokens that complete it are compared. Or it is a word
-of the model's own translation.
+The place is after a prefix, which may end inside a word: then the tokens that complete it are compared.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from regard.errors import InputError
 from regard.search.constraints import EOS
 from regard.search.prefix import ForcedStart
 from regard.text.slots import fill
+from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 from regard.translation.pipeline import Pipeline, SearchDemand
 from regard.translation.units import Unit
@@ -37,14 +37,10 @@ class Alternative:
     text: str  # the best translation with this continuation
 
 
-def alternatives(
-    pipeline: Pipeline, model: Model, unit: Unit, position: int | None = None, count: int = 5
-) -> list[Alternative]:
-    """Returns the most probable continuations of the unit's start, or before a word of its translation, best first."""
+def alternatives(pipeline: Pipeline, model: Model, unit: Unit, count: int = 5) -> list[Alternative]:
+    """Returns the most probable continuations of the unit's start, best first."""
     if not isinstance(count, int) or count < 1:
         raise InputError(f"count must be a whole number from 1 on, but is {count}")
-    if position is not None:
-        unit = replace(unit, start=_before_word(pipeline, unit, position))
     tokenizer = pipeline.bundle.tokenizer
     probabilities = _probabilities(pipeline, model, unit)
     best = [int(i) for i in np.argsort(-probabilities, kind="stable")[:count] if probabilities[i] > 0]
@@ -79,16 +75,15 @@ def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.f
     return probabilities
 
 
-def _before_word(pipeline: Pipeline, unit: Unit, position: int) -> ForcedStart:
-    """Returns the model's own translation up to a word, as a forced start."""
-    (result,) = pipeline.results([unit])
-    ids = result.candidates[0].ids
-    words = word_spans(pipeline.bundle.tokenizer.decode(ids))
+def before_word(tokenizer: Tokenizer, unit: Unit, translation: str, position: int) -> ForcedStart:
+    """Returns the translation of a unit up to a word, as a forced start."""
+    (ids,) = tokenizer.encode_target([unit.prepared.as_model_output(translation).text])
+    words = word_spans(tokenizer.decode(ids))
     if not 0 <= position < len(words):
         raise InputError(
             f"position must be a word of the translation, counted from 0 to {len(words) - 1}, but is {position}"
         )
-    ends = [end for _, end in pipeline.bundle.tokenizer.target_pieces(ids)]
+    ends = [end for _, end in tokenizer.target_pieces(ids)]
     return ForcedStart(tuple(token for token, end in zip(ids, ends, strict=True) if end <= words[position][0]))
 
 

@@ -136,6 +136,7 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
         tuple(links) if all(result.aligned for _, result in parts) else None,
         tuple(protected),
         first.prepared.slots if len(parts) == 1 else NO_SLOTS,
+        parts[0][1].search if len(parts) == 1 else None,
     )
 
 

@@ -8,7 +8,7 @@ for a unit does not depend on the others, and parts of equal `key` may share a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
 # Yields jobs of single models one after another, receives their translations, and returns the final translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
-Revise = Callable[[list[Translation]], Steps]  # the translations of all texts → the same, with some sentences revised
+
+
+class Revision(Protocol):
+    """Translates some sentences of a job again."""
+
+    def steps(self, found: list[Translation]) -> Steps:
+        """Returns the translations of all texts with some sentences revised."""
+
+    def may_revise(self, sentence: SentenceTranslation) -> bool: ...
 
 
 class DividedWork(Protocol):
@@ -52,12 +60,11 @@ class TranslationJob:
         parts: Sequence[JobPart],
         nbest: int = 1,
         progress: Progress | None = None,
-        revise: Revise | None = None,
+        revision: Revision | None = None,
     ) -> None:
-        """`translator` owns the job; `lines` are the texts without their leading tags; `revise` translates some of
-        their sentences again."""
+        """`translator` owns the job; `lines` are the texts without their leading tags."""
         self.translator, self.parts, self._nbest, self._progress = translator, parts, nbest, progress
-        self._revise = revise
+        self._revision = revision
         self._texts = [TextAssembly(line) for line in lines]
 
     def run(self) -> list[Translation]:
@@ -71,10 +78,11 @@ class TranslationJob:
         for unit, result in zip(units, results, strict=True):
             self._texts[unit.text].add((unit.without_source(), result))
 
-    def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
-        """Returns the sentences of a text that are complete and followed by another sentence: a copy, since another
-        thread may be adding sentences."""
-        return tuple(self._texts[text].sentences)
+    def final_sentences(self, text: int) -> dict[int, SentenceTranslation]:
+        """Returns the sentences of a text that are complete, followed by another one, and not revised later, by their
+        index. Another thread may be adding sentences."""
+        found = enumerate(tuple(self._texts[text].sentences))
+        return {i: one for i, one in found if self._revision is None or not self._revision.may_revise(one)}
 
     def translations(self) -> list[Translation]:
         """Returns the translations of all texts; all units must have been added."""
@@ -82,7 +90,7 @@ class TranslationJob:
 
     def steps(self) -> Steps:
         found = yield self
-        return found if self._revise is None else (yield from self._revise(found))
+        return found if self._revision is None else (yield from self._revision.steps(found))
 
 
 def next_step(steps: Steps, translations: list[Translation] | None = None) -> TranslationJob | list[Translation]:

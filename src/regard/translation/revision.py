@@ -27,7 +27,7 @@ from typing import NamedTuple
 from regard.text.language import Register
 from regard.text.layout import is_list_item
 from regard.text.pronouns import differ_in_pronoun, has_pronoun
-from regard.text.register import addresses_reader, register_of, registers_in
+from regard.text.register import addresses_reader, registers_in
 from regard.text.slots import fill
 from regard.text.words import Span
 from regard.translation.assemble import text_candidates
@@ -88,12 +88,13 @@ class SecondPass:
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
 
-    def _as_asked(self, asked: Register, now: Sentences, languages: Languages) -> Generator[TranslationJob, list[Translation], Sentences]:
+    def _as_asked(
+        self, asked: Register, now: Sentences, languages: Languages
+    ) -> Generator[TranslationJob, list[Translation], Sentences]:
         """Returns other translations for the sentences with words of another register than the one asked for."""
 
         def as_asked(place: Place, text: str) -> bool:
-            addressed = languages[0] == "en" and addresses_reader(now[place].source)
-            return registers_in(text, languages[1] or "", addressed) <= {asked}
+            return shown_registers(now[place].source, text, languages) <= {asked}
 
         places = [place for place, one in now.items() if one.read and not as_asked(place, one.text)]
         if not places:
@@ -117,6 +118,12 @@ class SecondPass:
         return replace(
             self.options, formality=register, split="lines", prefix="", progress=None, documents=(), in_context=False
         )
+
+    def may_revise(self, sentence: SentenceTranslation) -> bool:
+        """Whether a sentence can be revised, whatever the others are."""
+        languages = self.model.languages(self.options.tag)
+        in_context = self.context and bool(sentence.read) and has_pronoun(sentence.source, languages[0])
+        return in_context or (self.registers and bool(shown_registers(sentence.source, sentence.text, languages)))
 
     def _groups(
         self, uses: Mapping[Place, RegisterUse], before: Mapping[Place, Place]
@@ -146,19 +153,22 @@ def register_uses(
     translations: Sequence[Translation], documents: Sequence[int], languages: Languages
 ) -> dict[Place, RegisterUse]:
     """Returns the sentences that show a register, and the one that most of their document show."""
-    source, target = languages
     shown: dict[Place, Register] = {}
     counts: dict[int, Counter[Register]] = defaultdict(Counter)
     for text, translation in enumerate(translations):
         for number, sentence in enumerate(translation.sentences):
-            addressed = source == "en" and addresses_reader(sentence.source)
-            if register := register_of(sentence.text, target or "", addressed):
-                shown[text, number] = register
+            registers = shown_registers(sentence.source, sentence.text, languages)
+            if len(registers) == 1:
+                shown[text, number] = register = registers.pop()
                 counts[documents[text]][register] += 1
     usual: dict[int, Register] = {
         document: "formal" if count["formal"] >= count["informal"] else "informal" for document, count in counts.items()
     }
     return {place: RegisterUse(register, usual[documents[place[0]]]) for place, register in shown.items()}
+
+
+def shown_registers(source: str, text: str, languages: Languages) -> set[Register]:
+    return registers_in(text, languages[1] or "", languages[0] == "en" and addresses_reader(source))
 
 
 def differs(uses: Mapping[Place, RegisterUse], place: Place) -> bool:

@@ -1,4 +1,4 @@
-"""Scores of given translations by a model, and alternatives to them."""
+"""Scores of given translations by a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from regard.errors import InputError
 from regard.export.ctranslate2 import source_checksum
 from regard.search.ctranslate2_model import cached
 from regard.search.engine import check_log_probs
-from regard.search.options import BATCH_TOKENS, SearchOptions
+from regard.search.options import BATCH_TOKENS
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span
 from regard.translation.loaded_model import LoadedModel
@@ -27,13 +27,12 @@ from regard.translation.units import UnitMaker
 if TYPE_CHECKING:
     from regard.search.ctranslate2_engine import CTranslate2Engine
     from regard.search.likelihood import Likelihood
-    from regard.translation.alternatives import Alternative
 
 CHUNK = 2000  # pairs at a time
 
 
 class ScoringModel(LoadedModel):
-    """A model that scores and ranks translations, and lists alternatives."""
+    """A model that scores and ranks translations."""
 
     @overload
     def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...  # type: ignore[overload-overlap]
@@ -104,25 +103,6 @@ class ScoringModel(LoadedModel):
         (read,), written = checked_texts(source, "rank"), checked_texts(targets, "rank")
         found = self.scores(((read, target) for target in written), tag=tag)
         return sorted(found, key=lambda one: -one.score(alpha))
-
-    def alternatives(
-        self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
-    ) -> list[Alternative]:
-        """Returns the `count` most probable next tokens after `prefix`, or at a word of the model's own translation
-        (`position`, from 0), each with the best translation that continues with it. A prefix that ends with a space is
-        continued by a new word; otherwise its last word is completed."""
-        from regard.translation.alternatives import alternatives
-
-        (sentence,) = checked_texts(text, "alternatives")
-        if prefix and position is not None:
-            raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
-        search = SearchOptions(self.config.beam, self.config.length_penalty)
-        options = TranslateOptions(split="lines", mend=self.config.mend, guard=False)
-        units = list(self.unit_maker(options, tag).units([(0, sentence)]))
-        if len(units) != 1 or not units[0].ids:
-            raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")
-        unit = self.started(units[0], prefix, search)
-        return alternatives(self.pipeline(search, options, tag), self.bundle.model, unit, position, count)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span, WordLink, shortened
+
+if TYPE_CHECKING:
+    from regard.translation.pipeline import SearchRun
 
 # kept: it is in the translation · repaired: the search did not output it, and it was inserted afterwards · missing: it
 # is not in the translation
@@ -73,6 +76,7 @@ class SentenceTranslation:
     alignment: tuple[WordLink, ...] | None = None  # None for a model without attention
     protected: tuple[ProtectedSpan, ...] = ()
     slots: SlotTexts = NO_SLOTS  # the texts of the slots of `read`
+    search: SearchRun | None = None  # the accepted one; None if the sentence was translated in parts
 
     @property
     def mark(self) -> Mark | None:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from regard.errors import InputError
 from regard.search.options import SearchOptions
 from regard.text.pieces import check_characters
 from regard.translation.job import JobPart, TextTranslation, TranslationJob
 from regard.translation.options import TranslateOptions, check_documents, checked_prefixes, checked_texts
 from regard.translation.scoring import ScoringModel
 from regard.translation.units import Unit
+
+if TYPE_CHECKING:
+    from regard.translation.alternatives import Alternative
 
 
 class TextTranslator(TextTranslation, ScoringModel):
@@ -51,12 +55,12 @@ class TextTranslator(TextTranslation, ScoringModel):
                 lines[number] = line
         registers = self.tokenizer.has_registers and bool(self.tokenizer.register_tags(options.tag))
         context = bool(options.in_context) and list(groups) == [options.tag]
-        revise = None
+        revision = None
         if (registers or context) and not any(prefixes):
             from regard.translation.revision import SecondPass
 
-            revise = SecondPass(self, self.job, options, registers, context).steps
-        return TranslationJob(self, lines, parts, options.nbest, options.progress, revise)
+            revision = SecondPass(self, self.job, options, registers, context)
+        return TranslationJob(self, lines, parts, options.nbest, options.progress, revision)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
         """Adds its prefix to the first unit of each text."""
@@ -64,3 +68,25 @@ class TextTranslator(TextTranslation, ScoringModel):
         for unit in units:
             first, last = unit.text != last, unit.text
             yield self.started(unit, prefixes[unit.text], search) if first else unit
+
+    def alternatives(
+        self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
+    ) -> list[Alternative]:
+        """Returns the `count` most probable next tokens after `prefix`, or at a word of the translation (`position`,
+        from 0), each with the best translation that continues with it. A prefix that ends with a space is continued by
+        a new word; otherwise its last word is completed."""
+        from regard.translation.alternatives import alternatives, before_word
+
+        (sentence,) = checked_texts(text, "alternatives")
+        if prefix and position is not None:
+            raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
+        search = SearchOptions(self.config.beam, self.config.length_penalty)
+        options = TranslateOptions(split="lines", mend=self.config.mend, guard=False)
+        units = list(self.unit_maker(options, tag).units([(0, sentence)]))
+        if len(units) != 1 or not units[0].ids:
+            raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")
+        unit = self.started(units[0], prefix, search)
+        if position is not None:
+            shown = self.translate(sentence, split="lines", tag=tag).text.strip()
+            unit = replace(unit, start=before_word(self.tokenizer, unit, shown, position))
+        return alternatives(self.pipeline(search, options, tag), self.bundle.model, unit, count)

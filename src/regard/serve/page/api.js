@@ -32,10 +32,15 @@ export async function ask(path, body = null, { signal } = {}) {
   if (saved) throw new ApiError(404, "This file holds answers for its own sentences only, and not for this question.");
   return shared(key, signal, async (either) => {
     const answer = await askJson(path, body, either);
-    answers.set(key, { path, body, answer });
-    if (answers.size > REMEMBERED) answers.delete(answers.keys().next().value);
+    remember(path, body, answer);
     return answer;
   });
+}
+
+/** Keep an answer that came in another way, such as a stream. */
+export function remember(path, body, answer) {
+  answers.set(keyOf(path, body), { path, body, answer });
+  if (answers.size > REMEMBERED) answers.delete(answers.keys().next().value);
 }
 
 /** Panels that ask the same share one request; it is given up when the last of them has given up. */

@@ -9,12 +9,12 @@ import { decimal } from "./text.js";
 export function bottleneckView() {
   const view = live({
     question: async (sel) => {
-      const wanted = questions.attention(sel, "cross");
+      const wanted = await questions.attention(sel, "cross");
       if (!wanted) return null;
       const { layers } = await ask(wanted.path, wanted.body);
       const heads = layers.flatMap((layer) => layer.map((map) => ["cross", map.layer, map.head]));
-      const { model, text, sentence } = wanted.body;
-      return { path: "/api/cut", body: { model, text, sentence, heads, how: "uniform" } };
+      const { model, text, sentence, translation } = wanted.body;
+      return { path: "/api/cut", body: { model, text, sentence, translation, heads, how: "uniform" } };
     },
     draw,
     caption: (answer) =>

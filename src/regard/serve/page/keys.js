@@ -88,7 +88,7 @@ const ACTIONS = {
 };
 
 async function move(by) {
-  const wanted = questions.attention(current());
+  const wanted = await questions.attention(current()).catch(() => null);
   if (!wanted) return "Type a sentence first.";
   const answer = await ask(wanted.path, wanted.body).catch(() => null);
   if (!answer) return "";

@@ -4,7 +4,7 @@ import { button, h, headRow } from "./dom.js";
 import { latticeDrawing } from "./lattice.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
-import { chooseText, current, select } from "./state.js";
+import { chooseText, chosenText, current, select } from "./state.js";
 import { decimal } from "./text.js";
 
 export function beamPanel() {
@@ -20,7 +20,7 @@ export function beamPanel() {
 
   function drawSearch(answer, sel) {
     if (of !== answer) [picked, resume, of] = [-1, null, answer];
-    const path = new Set(answer.nbest[sel.hypothesis]?.nodes ?? []);
+    const path = new Set(answer.nbest[shownPlace(answer, sel)]?.nodes ?? []);
     const choose = (node) => {
       picked = picked === node ? -1 : node;
       search.update();
@@ -82,7 +82,21 @@ function beamPicker(answer) {
   return h("label", { class: "row small" }, h("span", { class: "quiet" }, "Beam"), box);
 }
 
+/** The place of the text that is shown among the results of this search; −1 if another engine found it. */
+function shownPlace(answer, sel) {
+  const text = chosenText(sel) || (sel.hypothesis ? answer.nbest[sel.hypothesis]?.text : answer.translation);
+  return answer.nbest.findIndex((one) => one.text === text);
+}
+
+/** Place 0 of the selection is the translation, which may not be the first result of this search. */
+function takeResult(answer, number) {
+  const { text } = answer.nbest[number];
+  if (number || text === answer.translation) select({ hypothesis: number, edits: "" });
+  else chooseText(text);
+}
+
 function nbestTable(answer, sel) {
+  const shown = shownPlace(answer, sel);
   return h(
     "div",
     { class: "scroll" },
@@ -97,12 +111,12 @@ function nbestTable(answer, sel) {
         answer.nbest.map((one, number) =>
           h(
             "tr",
-            { class: number === sel.hypothesis ? "on" : null },
+            { class: number === shown ? "on" : null },
             h(
               "td",
               {},
-              button(`${number + 1}`, () => select({ hypothesis: number, edits: "" }), {
-                "aria-pressed": String(number === sel.hypothesis),
+              button(`${number + 1}`, () => takeResult(answer, number), {
+                "aria-pressed": String(number === shown),
                 "aria-label": `Show result ${number + 1} in all panels`,
                 "data-key": `nbest-${number}`,
               }),

@@ -1,6 +1,5 @@
 // Panel G: BLEU by hand. The reader writes a reference and sees each n-gram that counts, and why a score is 0.
 
-import { ask } from "./api.js";
 import { h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
@@ -27,10 +26,8 @@ export function bleuPanel() {
   });
   const score = live({
     question: async (sel) => {
-      const wanted = questions.words(sel);
-      return wanted && sel.reference.trim()
-        ? questions.bleu(sel, (await ask(wanted.path, wanted.body)).translation)
-        : null;
+      const wanted = await questions.words(sel);
+      return wanted && sel.reference.trim() ? questions.bleu(sel, wanted.body.translation) : null;
     },
     draw: drawScore,
     caption: (answer) => answer.signature,

@@ -12,7 +12,7 @@ import { decimal } from "./text.js";
 export function stepPanel() {
   const numbers = live({
     question: async (sel) => {
-      const map = questions.attention(sel);
+      const map = await questions.attention(sel);
       if (!map) return null;
       const { layer, head } = shownMap(await ask(map.path, map.body), sel);
       return questions.step(sel, layer, head ?? 1); // one head's numbers: the mean of heads has no scores of its own

@@ -1,6 +1,5 @@
 // Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
 
-import { ask } from "./api.js";
 import { button, h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
 import { modelOf, modelPicker, pairName } from "./models.js";
@@ -14,7 +13,7 @@ export function wordsPanel() {
   const sentences = live({ question: questions.translation, draw: sentencePicker, empty: "", lazy: false });
   const main = live({ question: questions.words, draw: drawWords, caption, lazy: false });
   const beside = live({
-    question: (sel) => (sel.beside ? questions.words({ ...sel, model: sel.beside, edits: "", hypothesis: 0 }) : null),
+    question: (sel) => (sel.beside ? questions.words({ ...sel, model: sel.beside, edits: "", hypothesis: 0, beam: 0 }) : null),
     draw: (answer, sel) => [
       h("h3", {}, "Beside it: ", modelName(sel.beside)),
       h("p", { class: "reading" }, wordLine(answer, { choose: () => {} })),
@@ -56,7 +55,10 @@ const modelName = (name) => {
 /** Explanations are of one sentence; a text of several asks which. */
 function sentencePicker(answer, sel) {
   const list = answer.translations[0].sentences;
-  if (list.length < 2) return [];
+  return [list.length < 2 ? null : sentenceBox(list, sel), reasons(list[sel.sentence], sel)];
+}
+
+function sentenceBox(list, sel) {
   const box = h(
     "select",
     { "aria-label": "Sentence", "data-key": "sentence", onchange: () => select({ sentence: Number(box.value) }) },
@@ -69,6 +71,12 @@ function sentencePicker(answer, sel) {
     h("span", { class: "small quiet" }, `Sentence ${sel.sentence + 1} of ${list.length}`),
     box,
   );
+}
+
+/** Why the translation is marked; other results of the search and the reader's choices are not judged. */
+function reasons(sentence, sel) {
+  if (chosenText(sel) || sel.hypothesis || sel.beam) return null;
+  return (sentence?.reasons ?? []).map((reason) => h("p", { class: "note warm small" }, reason.text));
 }
 
 function drawWords(answer, sel) {
@@ -109,7 +117,6 @@ function alarms(answer, sel) {
     found.push(
       h("p", { class: "note warm small" }, `“${answer.loop.text}” is said ${answer.loop.times} times: a loop.`),
     );
-  for (const reason of answer.reasons ?? []) found.push(h("p", { class: "note warm small" }, reason.text));
   if (chosenText(sel))
     found.push(
       h(
@@ -240,8 +247,8 @@ function caption(answer) {
 export async function nextHypothesis(by) {
   const sel = current();
   const hypothesis = sel.hypothesis + by;
-  const wanted = hypothesis < 0 ? null : questions.words({ ...sel, edits: "", hypothesis });
-  if (!wanted || !(await ask(wanted.path, wanted.body).catch(() => null))) return "There is no further result.";
+  const wanted = hypothesis < 0 ? null : await questions.words({ ...sel, edits: "", hypothesis }).catch(() => null);
+  if (!wanted) return "There is no further result.";
   select({ hypothesis, edits: "" });
   return `result ${hypothesis + 1}`;
 }

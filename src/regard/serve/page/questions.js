@@ -1,26 +1,31 @@
 // What the page asks for a selection: one function for each question, so that a page saved as one file can hold exactly
 // the answers that its panels will ask for.
 
+import { ask } from "./api.js";
 import { modelName, modelOf } from "./models.js";
 import { chosenText } from "./state.js";
 
 /** @typedef {{path: string, body: object}} Question */
 
-/** The sentence and its translation, as every explanation names them. */
-function about(sel) {
+/** The sentence, as every explanation names it. */
+const sentenceOf = (sel) => ({ model: modelName(sel.model), text: sel.text, sentence: sel.sentence });
+
+/** The text of the sentence that the page shows: the reader's choice, a result of the search, or the translation. */
+async function shownText(sel) {
   const chosen = chosenText(sel);
-  return {
-    model: modelName(sel.model),
-    text: sel.text,
-    sentence: sel.sentence,
-    beam: sel.beam || undefined,
-    translation: chosen || undefined,
-    hypothesis: !chosen && sel.hypothesis ? sel.hypothesis : undefined,
-  };
+  if (chosen) return chosen;
+  const wanted = sel.hypothesis || sel.beam ? lattice(sel) : translation(sel);
+  const found = await ask(wanted.path, wanted.body);
+  if (wanted.path === "/api/translate") return found.translations[0].sentences[sel.sentence]?.text;
+  return sel.hypothesis ? found.nbest[sel.hypothesis]?.text : found.translation;
 }
 
-const asked = (path, sel, more = {}) =>
-  sel.text.trim() ? { path: `/api/${path}`, body: { ...about(sel), ...more } } : null;
+/** Explanations are of the text that is shown, whatever they are computed by; null if there is none. */
+async function asked(path, sel, more = {}) {
+  if (!sel.text.trim()) return null;
+  const shown = await shownText(sel);
+  return shown ? { path: `/api/${path}`, body: { ...sentenceOf(sel), translation: shown, ...more } } : null;
+}
 
 export const words = (sel) => asked("words", sel);
 export const lens = (sel) => asked("lens", sel);
@@ -47,22 +52,22 @@ export const attention = (sel, kind = sel.kind) =>
   });
 
 export const lattice = (sel, resume = undefined) => {
-  const { model, text, sentence, beam } = about(sel);
-  return text.trim() ? { path: "/api/lattice", body: { model, text, sentence, beam, resume } } : null;
+  const body = { ...sentenceOf(sel), beam: sel.beam || undefined, resume };
+  return sel.text.trim() ? { path: "/api/lattice", body } : null;
 };
 
 /** `layer` and `head` are those that are really shown: 0 in the selection means the card's choice. */
 export const step = (sel, layer, head) => asked("step", sel, { kind: sel.kind, layer, head, position: sel.step });
 
-export const cut = (sel) => {
+export const cut = async (sel) => {
   const heads = headsOf(sel.cut);
   return heads.length ? asked("cut", sel, { heads }) : null;
 };
 
-export const alternatives = (sel, prefix) => {
-  const { model, text, sentence } = about(sel);
-  return { path: "/api/alternatives", body: { model, text, sentence, prefix, count: 6 } };
-};
+export const alternatives = (sel, prefix) => ({
+  path: "/api/alternatives",
+  body: { ...sentenceOf(sel), prefix, count: 6 },
+});
 
 export const choice = (sel, text) => {
   const words = sel.choices.split(/[\s,]+/).filter(Boolean);

@@ -81,7 +81,7 @@ export function steering(attention) {
       model: modelName(sel.model),
       text: sel.text,
       sentence: sel.sentence,
-      translation: answer.how === "forced" ? answer.translation : undefined,
+      translation: answer.translation,
       layer,
       heads: head ? [head] : undefined,
       units: answer.units,

@@ -1,7 +1,7 @@
 // The first entrance: text in, text out, and nothing technical. Words of which the model is less sure are underlined;
 // touching one shows what else it might have said.
 
-import { ask, isSaved } from "./api.js";
+import { ask, isSaved, remember } from "./api.js";
 import { button, h, show } from "./dom.js";
 import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
@@ -95,7 +95,7 @@ export function translateEntrance(say) {
     try {
       const long = length(wanted.body.text) >= STREAM_FROM && !isSaved();
       const found = long
-        ? await streamed(wanted.body, mine.signal)
+        ? await streamed(wanted, mine.signal)
         : (await ask(wanted.path, wanted.body, { signal: mine.signal })).translations[0];
       if (mine !== control) return;
       row = found;
@@ -122,7 +122,7 @@ export function translateEntrance(say) {
   }
 
   /** A long text appears sentence by sentence. */
-  async function streamed(body, signal) {
+  async function streamed({ path, body }, signal) {
     let whole = null;
     const parts = [];
     await listen(
@@ -139,32 +139,31 @@ export function translateEntrance(say) {
       signal,
     );
     if (!whole) throw new ApiError(502, "The translation stopped before its end.");
+    remember(path, body, { translations: [whole] });
     return whole;
   }
 
-  /** The sentences that are done, with the paragraphs of the source between them. */
+  /** The sentences that are done, with the paragraphs of the source between them, and … for those that are not. */
   function soFar(source, parts) {
     const places = offsets(source);
-    const done = parts.filter((part) => part !== undefined);
-    return done.map((part, number) => {
-      if (!number) return part.text;
-      const between = cut(source, [done[number - 1].source_span[1], part.source_span[0]], places);
-      return (between.replace(/[^\n]/g, "") || " ") + part.text;
+    let before = null; // the number of the last sentence that is done
+    return [...parts.keys()].filter((number) => parts[number]).map((number) => {
+      const start = before === null ? 0 : parts[before].source_span[1];
+      const between = cut(source, [start, parts[number].source_span[0]], places).replace(/[^\n]/g, "");
+      const missing = number - (before ?? -1) > 1 ? "… " : "";
+      const gap = before === null ? "" : between || " ";
+      before = number;
+      return gap + missing + parts[number].text;
     });
   }
 
   /** Make the words of the sentence in focus touchable. */
   async function touch(sel) {
-    const wanted = questions.words(sel);
-    if (!wanted) return;
     try {
-      let found = await ask(wanted.path, wanted.body, { signal: control?.signal });
-      const { translation, hypothesis } = wanted.body;
-      const said = row?.sentences[sel.sentence]?.text;
-      // It may be in another register than the model's own translation of the sentence alone.
-      if (modelOf(sel.model)?.formality && said && !translation && !hypothesis && found.translation !== said)
-        found = await ask(wanted.path, { ...wanted.body, translation: said }, { signal: control?.signal });
-      if (JSON.stringify(questions.words(current())) !== JSON.stringify(wanted)) return;
+      const wanted = await questions.words(sel);
+      if (!wanted) return;
+      const found = await ask(wanted.path, wanted.body, { signal: control?.signal });
+      if (JSON.stringify(await questions.words(current())) !== JSON.stringify(wanted)) return;
       words = found;
       draw(current());
     } catch (error) {

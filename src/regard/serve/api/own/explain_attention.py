@@ -16,7 +16,7 @@ from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.grid import Grid, trace_grid
 from regard.explain.heads import entropy, sheet_of
 from regard.explain.mechanisms import Query
-from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, word_diff
+from regard.explain.rerun import pair_log_probs, rerun_search, rerun_translation, word_diff
 from regard.explain.sentence_pair import Ablation, PlacedWord, SentencePair
 from regard.explain.step import as_dict, step_numbers
 from regard.explain.trace import Kind
@@ -131,14 +131,14 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablation | None = None) -> dict[str, Any]:
     """The translation with some heads ablated. `heads` are [["cross", 1, 2], …], counted from 1."""
     own, removed = pair.bundle.model, read_heads(heads)
-    before, old = pair_log_probs(pair, own), own_translation(pair.source)
+    before, unchanged = pair_log_probs(pair, own), rerun_search(pair.source, own)
     with ablated(own, removed, how):
-        after, new = pair_log_probs(pair, own), rerun_translation(pair.source, own)
+        after, new = pair_log_probs(pair, own), rerun_translation(pair, own, unchanged)
     return {
         **pair_data(pair, model),
         "heads": [[head.kind, head.layer + 1, head.head + 1] for head in removed],
         "cut": how or default_cut(own),
-        **changed(pair, before, after, old, new, "cut"),
+        **changed(pair, before, after, new, "cut"),
     }
 
 
@@ -148,9 +148,9 @@ def default_cut(model: Model) -> Ablation:
     return "zero" if heads else "uniform"
 
 
-def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: str, name: str) -> dict[str, Any]:
+def changed(pair: SentencePair, before: Floats, after: Floats, new: str, name: str) -> dict[str, Any]:
     """The effect of a changed model on the probability of the pair's translation, and on the search."""
-    lost = before - after
+    lost, old = before - after, pair.target.translation
     return {
         "log_prob": json_numbers(before.sum()),
         f"{name}_log_prob": json_numbers(after.sum()),
@@ -233,8 +233,8 @@ def steer_answer(
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
     edits = checked_edits(own, _edits(pair, edited_rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
-    before, old = pair_log_probs(pair, own), own_translation(pair.source)
-    after, new = pair_log_probs(pair, edited), rerun_translation(pair.source, edited)
+    before, after = pair_log_probs(pair, own), pair_log_probs(pair, edited)
+    new = rerun_translation(pair, edited, rerun_search(pair.source, own))
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
@@ -245,7 +245,7 @@ def steer_answer(
         "units": units,
         "reading": meaning.replace("-", "_"),
         "rows": [_normalized(one) for one in edited_rows],
-        **changed(pair, before, after, old, new, "steered"),
+        **changed(pair, before, after, new, "steered"),
         "caption": f"{where} · {name} · {meaning.replace('-', ' ')} · weights by hand in {count}",
     }
 

@@ -45,7 +45,6 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
     calibration = bundle.known_card.word_calibration
     texts = [pair.answer[start:end] for start, end in pair.target_spans]
     confidences = None if calibration is None else word_confidences(texts, log_probs, calibration)
-    judged = None if pair.forced or pair.target.ids != _best(pair) else pair.source.result.judgement
     rows = []
     for number, (word, entry) in enumerate(zip(pair_data(pair, model)["target_words"], found.words, strict=True)):
         rows.append(
@@ -63,16 +62,12 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
         "uncovered": list(found.uncovered),
         "loop": None if found.loop is None else {"text": found.loop.text, "times": found.loop.times},
         "view": view_data(bundle),
-        "confidence": None if judged is None else json_numbers(judged.confidence),
-        "reasons": [] if judged is None else [one._asdict() for one in judged.reasons],
+        "confidence": None if pair.target.confidence is None else json_numbers(pair.target.confidence),
+        "reasons": [one._asdict() for one in pair.target.reasons],
         "word_calibration": None if calibration is None else {"on": calibration.on, "errors": calibration.errors},
         "confidence_caption": _confidence_caption(pair),
         "share_caption": SHARE_CAPTION if share else None,
     }
-
-
-def _best(pair: SentencePair) -> tuple[int, ...]:
-    return pair.source.result.candidates[0].ids
 
 
 def _shares(pair: SentencePair) -> Shares | None:
@@ -209,7 +204,8 @@ def lattice_answer(
     if resume is not None:
         first = found.nbest[0].score if found.nbest else None
         resumed = rounded(asdict(resume_branch(one, found, resume))) | {"first_score": json_numbers(first)}
-    return {**sentence_data(one, model), **rounded(as_dict(found)), "resumed": resumed}
+    shown = {"translation": one.shown.text}
+    return {**sentence_data(one, model), **shown, **rounded(as_dict(found)), "resumed": resumed}
 
 
 def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradients: bool = False) -> dict[str, Any]:

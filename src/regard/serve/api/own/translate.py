@@ -23,6 +23,7 @@ from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.job import TranslationJob
 from regard.translation.options import TranslateOptions
+from regard.translation.translation import SentenceTranslation
 from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
@@ -91,7 +92,8 @@ async def stream(call: Call) -> StreamingResponse:
 
 
 async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
-    """Server-sent events: `sentence` for each finished sentence, then `done` with the translation, or `error`."""
+    """Server-sent events: `sentence` for each sentence once it is final, so not always in their order, then `done` with
+    the translation, or `error`."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     jobs: list[TranslationJob] = []
 
@@ -101,18 +103,22 @@ async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
 
     work = asyncio.create_task(call.services.translation.translate(replace(request, added=added)))
     work.add_done_callback(lambda _: changed.set())
-    sent = 0
+    sent: set[int] = set()
+
+    def unsent(sentences: Mapping[int, SentenceTranslation]) -> list[str]:
+        new = {number: one for number, one in sentences.items() if number not in sent}
+        sent.update(new)
+        return [event("sentence", {"index": number, **sentence_row(one)}) for number, one in new.items()]
+
     try:
         while not work.done():
             await changed.wait()
             changed.clear()
-            finished = jobs[0].finished_sentences(0) if jobs else ()
-            for number in range(sent, len(finished)):
-                yield event("sentence", {"index": number, **sentence_row(finished[number])})
-            sent = max(sent, len(finished))
+            for one in unsent(jobs[0].final_sentences(0)) if jobs else ():
+                yield one
         (done,) = work.result()
-        for number in range(sent, len(done.translation.sentences)):
-            yield event("sentence", {"index": number, **sentence_row(done.translation.sentences[number])})
+        for one in unsent(dict(enumerate(done.translation.sentences))):
+            yield one
         yield event("done", row(done))
     except ServeError as problem:
         yield event("error", OWN.error_body(problem))
