@@ -88,7 +88,9 @@ class SecondPass:
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
 
-    def _as_asked(self, asked: Register, now: Sentences, languages: Languages) -> Generator[TranslationJob, list[Translation], Sentences]:
+    def _as_asked(
+        self, asked: Register, now: Sentences, languages: Languages
+    ) -> Generator[TranslationJob, list[Translation], Sentences]:
         """Returns other translations for the sentences with words of another register than the one asked for."""
 
         def as_asked(place: Place, text: str) -> bool:
