@@ -69,7 +69,7 @@ def teacher_of(card: Mapping[str, Any]) -> str:
         return ""
     if "started_from" in card and not any(name.startswith("europarl.") for name in names):
         return f"sentences of {WITHOUT_PAIRS} that the model itself translated, halfway through training"
-    return f"sentences of {WITHOUT_PAIRS}, and of the pairs, that a larger model translated, trained on the same pairs"
+    return f"sentences of {WITHOUT_PAIRS}, and of the pairs, that a larger model or the model before this translated"
 
 
 def views(chain: Chain, seconds: float) -> Iterator[StageCost]:
