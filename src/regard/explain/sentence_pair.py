@@ -23,10 +23,11 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
 from regard.search.options import SearchOptions
+from regard.search.required_terms import SearchRun
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
 from regard.translation.options import TranslateOptions
-from regard.translation.pipeline import Pipeline, SearchRun
+from regard.translation.pipeline import Pipeline
 from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.translation import Candidate, Reason, SentenceTranslation
 from regard.translation.translator import TextTranslator

@@ -17,6 +17,9 @@ from typing import Literal, NamedTuple
 
 from regard.errors import InputError
 from regard.search.constraints import NOTHING, ONLY_EOS, Never
+from regard.search.engine import Context
+from regard.search.options import SearchOptions
+from regard.search.prefix import NO_START, ForcedStart
 from regard.text.pieces import SPACE
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import Span, WordLink
@@ -24,6 +27,25 @@ from regard.text.words import Span, WordLink
 FOUR_BYTES = 0xF0  # first byte of a four-byte character
 JOINING = "'’-–([{“„«‹¿¡/"  # a word may follow without a space
 SHORTEST_OWN = 4  # letters of a word that may be forbidden
+
+
+class SearchDemand(NamedTuple):
+    """The phrases a search must output, each in one of several forms, those it must not, its start and context."""
+
+    phrases: tuple[tuple[str, ...], ...] = ()
+    never: tuple[str, ...] = ()
+    start: ForcedStart = NO_START
+    context: Context | None = None  # only in `context.py`
+
+
+NO_SEARCH_DEMAND = SearchDemand()
+
+
+class SearchRun(NamedTuple):
+    """The options and the demand of a search."""
+
+    options: SearchOptions
+    demand: SearchDemand = NO_SEARCH_DEMAND
 
 
 class Required(NamedTuple):

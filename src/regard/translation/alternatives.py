@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from regard.errors import InputError
 from regard.search.constraints import EOS
 from regard.search.prefix import ForcedStart
+from regard.search.required_terms import SearchDemand
 from regard.text.slots import fill
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
-from regard.translation.pipeline import Pipeline, SearchDemand
+from regard.translation.pipeline import Pipeline
 from regard.translation.units import Unit
 
 if TYPE_CHECKING:

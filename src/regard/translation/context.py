@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from regard.search.engine import Context, Hypothesis, Progress, SearchRequest
 from regard.search.options import SearchOptions
+from regard.search.required_terms import SearchDemand
 from regard.translation.job import JobPart, TranslationJob
 from regard.translation.loaded_model import LoadedModel
 from regard.translation.options import TranslateOptions
-from regard.translation.pipeline import Pipeline, SearchDemand, UnitResult
+from regard.translation.pipeline import Pipeline, UnitResult
 from regard.translation.units import Unit
 
 MOST_TOKENS = 50  # of a sentence; longer ones come out reworded, and are then not used (`revision.py`)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +26,10 @@ from regard.bundle.card import Calibration
 from regard.errors import InputError
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
-from regard.search.engine import Context, Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
+from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
 from regard.search.options import SearchOptions
-from regard.search.prefix import NO_START, ForcedStart, PrefixReader
-from regard.search.required_terms import RequiredTerms, wrong_translations
+from regard.search.prefix import PrefixReader
+from regard.search.required_terms import NO_SEARCH_DEMAND, RequiredTerms, SearchDemand, SearchRun, wrong_translations
 from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
 from regard.text.words import WordLink
@@ -45,25 +44,6 @@ from regard.translation.word_links import word_links
 LINE_BREAKS = {ord("\r"): " ", ord("\n"): " "}  # which a model may output
 Seen = tuple[WordAttention, list[WordLink]]  # the attention of an answer's words, and the links
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
-
-
-class SearchDemand(NamedTuple):
-    """The phrases a search must output, each in one of several forms, those it must not, its start and context."""
-
-    phrases: tuple[tuple[str, ...], ...] = ()
-    never: tuple[str, ...] = ()
-    start: ForcedStart = NO_START
-    context: Context | None = None  # only in `context.py`
-
-
-NO_SEARCH_DEMAND = SearchDemand()
-
-
-class SearchRun(NamedTuple):
-    """The options and the demand of a search."""
-
-    options: SearchOptions
-    demand: SearchDemand = NO_SEARCH_DEMAND
 
 
 Key = tuple[Ids, SearchDemand]  # identifies a search

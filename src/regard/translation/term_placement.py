@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from regard.search.engine import Ids, Progress, length_penalty
 from regard.search.options import SearchOptions
 from regard.search.prefix import ForcedStart
-from regard.translation.pipeline import Pipeline, SearchDemand, UnitDraft
+from regard.search.required_terms import SearchDemand
+from regard.translation.pipeline import Pipeline, UnitDraft
 from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.term_edits import TermDraft, TermEdit, edits_for, translated_twice
 from regard.translation.units import Unit

@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from regard.search.required_terms import SearchRun
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span, WordLink, shortened
-
-if TYPE_CHECKING:
-    from regard.translation.pipeline import SearchRun
 
 # kept: it is in the translation · repaired: the search did not output it, and it was inserted afterwards · missing: it
 # is not in the translation
