@@ -4,6 +4,7 @@ evaluate on."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +28,8 @@ DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100)
 # single words and labels: only people's translations of them
 LABELS = ("ui", "vocab", "names", "esco", "mozilla", "apps", "wiktionary")
 GENERAL = 40_000  # sentences of each further source that the teacher translates
+AMBIGUOUS = re.compile(r"\bbecause it\b")  # of which noun, the adjective says; rare in other text
+TIMES = 4  # such a sentence is in the text of the grammar
 TEMPLATE = 24  # pairs of an everyday template
 JUDGED = Path(__file__).parents[2] / "benchmarks" / "judged"
 CUT = ("*-*/*.*", "mono/*.txt", "tests/*.*")  # texts of DATA
@@ -48,7 +51,8 @@ def head(path: Path, count: int) -> list[str]:
 
 def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
     """`grammar` pairs of the grammar, and about `part` pairs of each Europarl corpus."""
-    examples = generate(grammar)["train"].examples
+    made = generate(grammar)["train"].examples
+    examples = [example for example in made for _ in range(TIMES if AMBIGUOUS.search(example.src) else 1)]
     sentences = {"en": [example.src for example in examples], "fr": [example.tgt for example in examples]}
     for language, lines in sentences.items():
         write(out / f"grammar.{language}", lines)
