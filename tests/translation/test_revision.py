@@ -165,6 +165,16 @@ def test_registers_of_a_document() -> None:
     }
 
 
+def test_a_sentence_with_both_registers_is_translated_again() -> None:
+    texts = [made(("Do you know your way?", "Connais-tu votre chemin ?"), ("You sleep.", "Vous dormez."))]
+    assert register_uses(texts, (0,), ("en", "fr"))[0, 0] == RegisterUse("informal", "formal")
+
+
+def test_a_formal_salutation_decides() -> None:
+    letter = made(("Dear Ms Roth,", "Chère Mme Roth,"), ("You sleep.", "Tu dors."), ("You eat.", "Tu manges."))
+    assert {use.usual for use in register_uses([letter], (0,), ("en", "fr")).values()} == {"formal"}
+
+
 def test_a_sentence_in_context_gets_the_register_of_its_document(
     french: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*['’]?")
 CACHED_WORDS = 200_000
 START = r"(?:^|(?<![A-Z])[.!?…:] |[¡¿«„“\"] ?|^[-–—•*] |\n)"  # where a sentence begins; not after an initial
 ADDRESSED = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
+FORMAL_SALUTATION = re.compile(r"Dear (?:Mrs?|Ms|Miss|Dr|Prof|Sir|Madam|Customer|Colleague)s?\b")  # in English
 THIRD_PERSON = re.compile(
     r"\b(?:he|she|they|him|hers?|them|his|theirs?|its|everyone|\w+(?<!it)(?<!at)(?<!re)'s)\b", re.IGNORECASE
 )
@@ -103,16 +104,21 @@ def _german() -> tuple[_Rule, ...]:
 
 def _spanish() -> tuple[_Rule, ...]:
     asked = _listed("es", "asked")
+    ar, er, pronoun = (
+        _listed("es", "stems_ar"),
+        _listed("es", "stems_er"),
+        "(?:me|nos|l[aeo]s?)",
+    )  # llámanos
     first, not_preterite = _listed("es", "first_formal_imperatives", capital=True), _listed("es", "not_preterite")
     return (
         _rule("formal", "[Uu]sted(?:es)?"),
         _rule("formal", "[UV]ds?", r"\b[UV]ds?\."),
-        _rule("formal", _listed("es", "formal_imperatives")),
+        _rule("formal", f"{_listed('es', 'formal_imperatives')}|{ar}e{pronoun}|{er}a{pronoun}"),
         _rule("formal", first, rf"{START}(?:No )?{first}\b(?!,)|{START}(?:Mire|Oiga|Espere|Disculpe|Perdone),"),
         _rule("formal", f"(?!{_listed('es', 'impersonal')})\\w*[áéíóú]\\w*(?:[ae]n?se|[ae]n(?:me|l[eao]s?|nos))"),
         _rule("informal", "[Tt]ú|[Tt]us?|[Tt]i|[Tt]e|[Cc]ontigo|[Tt]uy[oa]s?|[Vv]osotr[oa]s|[Vv]uestr[oa]s?|[Oo]s"),
         _rule("informal", _listed("es", "verbs")),
-        _rule("informal", _listed("es", "informal_imperatives")),
+        _rule("informal", f"{_listed('es', 'informal_imperatives')}|{ar}a{pronoun}|{er}e{pronoun}|[Ee]xplícame"),
         # asegúrate, siéntate; with a capital only at the beginning of a sentence, since Zárate is a name
         _rule("informal", "(?!intérp|kára|démoc)[a-záéíóú]*[áéíóú].{0,4}[ae]te(?:l[oa]s?)?"),
         _rule("informal", "[A-Z][a-z]*[áéíóú].{0,4}[ae]te", rf"{START}[A-Z][a-z]*[áéíóú]\w{{0,4}}[ae]te\b(?! [A-Z])"),

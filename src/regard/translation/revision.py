@@ -3,10 +3,11 @@
     translations ─ reasons ─▶ sentences to translate again ─ in rounds ─▶ revised sentences ─▶ texts
 
 **Register.** If no formality is asked for, a model that can be asked for both (`text/register.py`) decides for each
-sentence by itself, and a text may come to mix vous and tu. The sentences in the rarer register of a document are
-translated again in the other one; if both are equally frequent, in the formal one. A sentence without a recognized
-register stays as it is, and the second translation is not checked. If a formality is asked for, a sentence with a word
-of the other one is searched again with a beam of WIDE, and the best candidate without such a word is taken.
+sentence by itself, and a text may come to mix vous and tu. The sentences with words of the rarer register of a document
+are translated again in the other one; if both are equally frequent, or after "Dear Ms", in the formal one. A sentence
+without a recognized register stays as it is. If the second translation, or one for which a formality is asked, has a
+word of the other register, it is searched again with a beam of WIDE, and the best candidate without such a word is
+taken.
 
 **Context.** A sentence with a pronoun (`text/pronouns.py`) that follows another sentence of its document is translated
 again given that one and its translation (`context.py`); if that one has a pronoun too, given also those before it.
@@ -24,10 +25,10 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from regard.text.language import Register
+from regard.text.language import REGISTERS, Register
 from regard.text.layout import is_list_item
 from regard.text.pronouns import differ_in_pronoun, has_pronoun
-from regard.text.register import addresses_reader, registers_in
+from regard.text.register import FORMAL_SALUTATION, addresses_reader, registers_in
 from regard.text.slots import fill
 from regard.text.words import Span
 from regard.translation.assemble import text_candidates
@@ -39,6 +40,7 @@ from regard.translation.translation import SentenceTranslation, Translation, sen
 
 MOST_BEFORE = 3  # sentences before; models are trained on up to five neighbours in a line
 WIDE = 8  # candidates to choose from for a formality
+SALUTATION = 1000  # sentences that a formal salutation outweighs
 ROUNDS = 3  # searches one after another; later sentences of a run get the latest translation of the one before
 SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
 CLOSING = "\"'”’»)]"  # after the end of a sentence
@@ -76,15 +78,16 @@ class SecondPass:
         before = contexts(found, documents, languages[0]) if in_context else {}
         sentences: Sentences = {(t, n): one for t, text in enumerate(found) for n, one in enumerate(text.sentences)}
         changed: dict[int, dict[int, SentenceTranslation]] = defaultdict(dict)
-        if asked is not None:
-            for place, new in (yield from self._as_asked(asked, sentences, languages)).items():
-                sentences[place] = changed[place[0]][place[1]] = new
         for some, register in self._groups(uses, before):
             again = yield self._job(some, register, sentences, before)
             for place, one in zip(some, again, strict=True):
                 new = one.sentences[0] if len(one.sentences) == 1 else sentences[place]
                 if place not in before or differs(uses, place) or is_better(sentences[place], new, languages[1]):
                     sentences[place] = changed[place[0]][place[1]] = new
+        for register in REGISTERS if self.registers else ():
+            some = {p: one for p, one in sentences.items() if register == (uses[p].usual if p in uses else asked)}
+            for place, new in (yield from self._as_asked(register, some, languages)).items():
+                changed[place[0]][place[1]] = new
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
 
@@ -152,19 +155,25 @@ class SecondPass:
 def register_uses(
     translations: Sequence[Translation], documents: Sequence[int], languages: Languages
 ) -> dict[Place, RegisterUse]:
-    """Returns the sentences that show a register, and the one that most of their document show."""
-    shown: dict[Place, Register] = {}
+    """Returns the sentences that show a register, and the one that most of their document show. A sentence that shows
+    both has the rarer one, so that it is translated again."""
+    shown: dict[Place, set[Register]] = {}
     counts: dict[int, Counter[Register]] = defaultdict(Counter)
     for text, translation in enumerate(translations):
         for number, sentence in enumerate(translation.sentences):
-            registers = shown_registers(sentence.source, sentence.text, languages)
-            if len(registers) == 1:
-                shown[text, number] = register = registers.pop()
-                counts[documents[text]][register] += 1
+            if registers := shown_registers(sentence.source, sentence.text, languages):
+                shown[text, number] = registers
+                counts[documents[text]].update(registers)
+            if languages[0] == "en" and FORMAL_SALUTATION.match(sentence.source):
+                counts[documents[text]]["formal"] += SALUTATION
     usual: dict[int, Register] = {
         document: "formal" if count["formal"] >= count["informal"] else "informal" for document, count in counts.items()
     }
-    return {place: RegisterUse(register, usual[documents[place[0]]]) for place, register in shown.items()}
+    uses: dict[Place, RegisterUse] = {}
+    for place, registers in shown.items():
+        most = usual[documents[place[0]]]
+        uses[place] = RegisterUse((registers - {most} or {most}).pop(), most)
+    return uses
 
 
 def shown_registers(source: str, text: str, languages: Languages) -> set[Register]:
