@@ -33,7 +33,6 @@ _CONJUNCTIONS = ("and", "et", "und", "y", "a")
 _GERMAN_ENDING = regex.compile(r"s?te[nrsm]?$|s?tel[ns]?$|mal\w*$|jährig\w*$|fach\w*$|köpfig\w*$|e[rn]$")
 _ROMAN = regex.compile(r"\b[IVX]{2,}(?=\p{Ll}{0,3}\b)|\b[VX](?=e?\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
-_FULL_HOUR = regex.compile(rf"\d{SPACE}?+[:.h]{SPACE}?+$", regex.IGNORECASE)  # before 00: 15:00 is 15 Uhr
 _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
 
@@ -209,7 +208,7 @@ def invented_numbers(source: str, target: str, languages: tuple[str, str] = ("en
         if invented and found.start < invented[-1][1]:
             invented.pop()  # a pair of joined numbers: its parts decide
         ignored = found.start > 0 and target[found.start - 1].isalpha()  # mm2, CO2
-        ignored = ignored or (found.values == {"00"} and _FULL_HOUR.search(target, 0, found.start) is not None)
+        ignored = ignored or found.values == {"00"}  # 15:00 is 15 Uhr
         if not ignored and not any(_equivalents(value) & known for value in found.values):
             invented.append((found.start, found.end))
     for run in runs:
@@ -219,57 +218,8 @@ def invented_numbers(source: str, target: str, languages: tuple[str, str] = ("en
     return invented
 
 
-class NumberMention(NamedTuple):
-    """A number in a text, in digits or words."""
-
-    span: Span
-    values: set[str]  # that it may have
-    certain: bool  # whether it is a number in any context
-
-
-def unpaired_numbers(source: str, target: str, languages: tuple[str, str]) -> tuple[list[Span], list[Span]]:
-    """Pairs each number of the target with one of the source of the same value, and returns those that remain of the
-    source and of the target. Of words that may be numbers ("both"), only those of the source remain; in the afternoon,
-    when 3 may be 15, none does.
-
-    >>> unpaired_numbers("2 goals and 2 assists in a 5-3 win", "3 buts et 2 passes, victoire 5-3", ("en", "fr"))
-    ([(12, 13)], [(0, 1)])
-    """
-    for text, language in zip((source, target), languages, strict=True):
-        hours = not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text)))
-        if hours and any(int(value) < 25 for value in regex.findall(r"\b\d{1,2}\b", source + " " + target)):
-            return [], []
-    left: list[NumberMention] = []
-    free = _mentions(source, languages[0])
-    for one in _mentions(target, languages[1]):
-        pair = next((other for other in free if one.values & other.values), None)
-        if pair is not None:
-            free.remove(pair)
-        elif one.certain:
-            left.append(one)
-    return [one.span for one in free if one.values - {"0", "1"}], [one.span for one in left]
-
-
-def _mentions(text: str, language: str) -> list[NumberMention]:
-    found: list[NumberMention] = []
-    for one in quantities(text):
-        if found and found[-1].span[1] > one.start:
-            found.pop()  # a pair of joined numbers: its parts count
-        if not (one.start > 0 and text[one.start - 1].isalpha()):
-            values = {equal for value in one.values for equal in _equivalents(value)}
-            found.append(NumberMention((one.start, one.end), values, True))
-    for run in number_runs(text, language):
-        if not text[run.start].isdecimal():
-            single = run.values[0] if len(run.values) == 1 else ()
-            values = {str(run.total), *(str(round(value)) for value in single)}
-            found.append(NumberMention((run.start, run.end), values, bool(run.certain)))
-    return found
-
-
 def _equivalents(value: str) -> set[str]:
     """Returns a value without its sign and outer zeros, and for a decade, which is the eighties or the 1980s, both."""
-    if len(value) > 1 and not value.strip("0"):
-        return {value}  # "0000" after a space is a group of too many digits
     plain = value.lstrip("-").lstrip("0") or "0"
     plain = plain.rstrip("0").rstrip(".") if plain.count(".") == 1 else plain
     return {plain, "0"} if plain == "0" else {plain, plain[-2:] if len(plain) == 4 and plain[-1] == "0" else plain}

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from regard.text.numbers import invented_numbers, number_words, unpaired_numbers
+from regard.text.numbers import invented_numbers, number_words
 from regard.translation.translation import Reason
 
 Mark = tuple[str, int]  # a scale, and the side of it on which a word is; of a negation, how certain it is
@@ -254,10 +254,6 @@ def _numbers(source: str, target: str, languages: tuple[str | None, str | None])
     own, other = languages[0] or "en", languages[1] or "en"
     added = [target[start:end] for start, end in invented_numbers(source, target, (own, other))]
     lost = [source[start:end] for start, end in invented_numbers(target, source, (other, own))]
-    if not lost:  # one of two equal numbers may have changed, or "both"
-        left = unpaired_numbers(source, target, (own, other))
-        if all(left):
-            lost, added = ([text[a:b] for a, b in spans] for text, spans in zip((source, target), left, strict=True))
     if len(source) > MEDIUM and not (added and lost) and not any(map(str.isdecimal, "".join(added + lost))):
         return []  # in a long sentence "both" may become "the two"
     found = [f"{', '.join(some)} {where}" for some, where in ((added, "not in the source"), (lost, "lost")) if some]
