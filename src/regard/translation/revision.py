@@ -85,8 +85,8 @@ class SecondPass:
                 if place not in before or differs(uses, place) or is_better(sentences[place], new, languages[1]):
                     sentences[place] = changed[place[0]][place[1]] = new
         for register in REGISTERS if self.registers else ():
-            some = {p: one for p, one in sentences.items() if register == (uses[p].usual if p in uses else asked)}
-            for place, new in (yield from self._as_asked(register, some, languages)).items():
+            own = {p: one for p, one in sentences.items() if register == (uses[p].usual if p in uses else asked)}
+            for place, new in (yield from self._as_asked(register, own, languages)).items():
                 changed[place[0]][place[1]] = new
         nbest = self.options.nbest
         return [revised(one, changed[text], nbest) if text in changed else one for text, one in enumerate(found)]
