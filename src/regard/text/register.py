@@ -104,11 +104,8 @@ def _german() -> tuple[_Rule, ...]:
 
 def _spanish() -> tuple[_Rule, ...]:
     asked = _listed("es", "asked")
-    ar, er, pronoun = (
-        _listed("es", "stems_ar"),
-        _listed("es", "stems_er"),
-        "(?:me|nos|l[aeo]s?)",
-    )  # llámanos
+    ar, er = _listed("es", "stems_ar"), _listed("es", "stems_er")
+    pronoun = "(?:me|nos|l[aeo]s?)"  # llámanos, escríbenos
     first, not_preterite = _listed("es", "first_formal_imperatives", capital=True), _listed("es", "not_preterite")
     return (
         _rule("formal", "[Uu]sted(?:es)?"),
@@ -118,7 +115,7 @@ def _spanish() -> tuple[_Rule, ...]:
         _rule("formal", f"(?!{_listed('es', 'impersonal')})\\w*[áéíóú]\\w*(?:[ae]n?se|[ae]n(?:me|l[eao]s?|nos))"),
         _rule("informal", "[Tt]ú|[Tt]us?|[Tt]i|[Tt]e|[Cc]ontigo|[Tt]uy[oa]s?|[Vv]osotr[oa]s|[Vv]uestr[oa]s?|[Oo]s"),
         _rule("informal", _listed("es", "verbs")),
-        _rule("informal", f"{_listed('es', 'informal_imperatives')}|{ar}a{pronoun}|{er}e{pronoun}|[Ee]xplícame"),
+        _rule("informal", f"{_listed('es', 'informal_imperatives')}|{ar}a{pronoun}|{er}e{pronoun}"),
         # asegúrate, siéntate; with a capital only at the beginning of a sentence, since Zárate is a name
         _rule("informal", "(?!intérp|kára|démoc)[a-záéíóú]*[áéíóú].{0,4}[ae]te(?:l[oa]s?)?"),
         _rule("informal", "[A-Z][a-z]*[áéíóú].{0,4}[ae]te", rf"{START}[A-Z][a-z]*[áéíóú]\w{{0,4}}[ae]te\b(?! [A-Z])"),
