@@ -4,9 +4,9 @@
     python benchmarks/judge.py count runs/judged --data data/general
     python benchmarks/judge.py marks benchmarks/judged --models src/regard/bundled
 
-`sheet` translates benchmarks/judged/labels.tsv (300 labels) and sentences.tsv (200 sentences of ten kinds of text) with
-the six directions of both folders and writes OUT/sheet.tsv: one row per text with translations A and B, which of them
-is the old model's being random in each row, and OUT/key.tsv, which says it. A person fills in the columns `a` and `b`
+`sheet` translates the texts of a folder, labels.tsv and sentences.tsv, with the six directions of both models and
+writes OUT/sheet.tsv: one row per text with translations A and B, which of them is the old model's being random in each
+row, and OUT/key.tsv, which says it. A person fills in the columns `a` and `b`
 of the sheet:
 
     g   good: right, and natural enough that nobody would change the meaning
@@ -18,8 +18,10 @@ its verdicts are written where the translation is the same. Equal translations a
 verdict counts for both. `count` prints the verdicts by model for labels and for each kind and direction. With --data,
 the training text of the new model, texts that are a whole line of it, whatever their case, are counted apart: most
 labels are.
-The texts are fresh for models up to the one that is bundled. recipes/box/everyday/vocabulary.tsv and doing.tsv were
-written when words that failed here were known (*wheelbarrow*, *bleach*): a model trained with them needs new texts.
+benchmarks/judged has 300 labels and 200 sentences of ten kinds of text. recipes/box/everyday/vocabulary.tsv and
+doing.tsv were written when words that failed there were known (*wheelbarrow*, *bleach*), so sentences for models
+trained with them are in benchmarks/judged/fresh: 200 more of the same kinds, written afterwards and without sight of
+any training text.
 `marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
 translation is not one of the judged ones are left out and counted.
 """
@@ -54,11 +56,11 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
     path.write_text("\n".join(["\t".join(columns), *lines]) + "\n", encoding="utf-8")
 
 
-def texts() -> list[Row]:
-    labels = [
-        {"direction": row["direction"], "kind": "label", "source": row["label"]} for row in read(TEXTS / "labels.tsv")
-    ]
-    sentences = [{**row, "source": row["sentence"]} for row in read(TEXTS / "sentences.tsv")]
+def texts(folder: Path) -> list[Row]:
+    file = folder / "labels.tsv"
+    found = read(file) if file.is_file() else []
+    labels = [{"direction": row["direction"], "kind": "label", "source": row["label"]} for row in found]
+    sentences = [{**row, "source": row["sentence"]} for row in read(folder / "sentences.tsv")]
     return [{**row, "number": str(number)} for number, row in enumerate([*labels, *sentences], start=1)]
 
 
@@ -85,8 +87,8 @@ def verdicts_of(sheet: Path) -> dict[tuple[str, str, str], str]:
     return found
 
 
-def make_sheet(old: Path, new: Path, out: Path, seed: int, judged: Path | None) -> None:
-    rows, rng, known = texts(), random.Random(seed), verdicts_of(judged) if judged else {}
+def make_sheet(rows: list[Row], old: Path, new: Path, out: Path, seed: int, judged: Path | None) -> None:
+    rng, known = random.Random(seed), verdicts_of(judged) if judged else {}
     by_old, by_new = translations(old, rows), translations(new, rows)
     sheet, key = [], []
     for row in rows:
@@ -147,7 +149,7 @@ def marks(folder: Path, models: Path, marking: str) -> Table:
     """Counts the marks by kind and verdict."""
     known = verdicts_of(folder / "sheet.tsv")
     by_direction: dict[str, list[Row]] = defaultdict(list)
-    for row in texts():
+    for row in read(folder / "sheet.tsv"):
         by_direction[row["direction"]].append(row)
     counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {verdict: Counter() for verdict in VERDICTS})
     other = 0
@@ -175,6 +177,7 @@ def main() -> None:
     sheet.add_argument("--old", type=Path, required=True, help="folder with the six directions")
     sheet.add_argument("--new", type=Path, required=True, help="folder with the six directions")
     sheet.add_argument("--out", type=Path, required=True)
+    sheet.add_argument("--texts", type=Path, default=TEXTS, help="folder with sentences.tsv, and labels.tsv if any")
     sheet.add_argument("--judged", type=Path, metavar="SHEET", help="a sheet that was filled in before")
     sheet.add_argument("--seed", type=int, default=1, help="of the order of A and B")
     counted = commands.add_parser("count", help="count the verdicts of a sheet that was filled in")
@@ -186,7 +189,7 @@ def main() -> None:
     marked.add_argument("--marks", choices=("lenient", "normal", "strict"), default="normal")
     given = options.parse_args()
     if given.command == "sheet":
-        make_sheet(given.old, given.new, given.out, given.seed, given.judged)
+        make_sheet(texts(given.texts), given.old, given.new, given.out, given.seed, given.judged)
     elif given.command == "count":
         print(count(given.folder, given.data).markdown())
     else:

@@ -118,7 +118,7 @@ def write_registers(out: Path, other: str) -> None:
 def write_everyday(data: Path, out: Path) -> None:
     """Writes the pairs of our own making (everyday.py), without texts that models are tested or judged by."""
     tests = [path for path in (data / "tests").glob("*") if path.is_file()]
-    judged = (line.rpartition("\t")[2] for path in JUDGED.glob("*.tsv") for line in read(path))
+    judged = (line.rpartition("\t")[2] for path in JUDGED.rglob("*.tsv") for line in read(path))
     held_out = everyday.words_of_files(tests) | {tuple(key_words(text)) for text in judged}
     templates, lists = everyday.read_folder(everyday.FOLDER)
     lines = everyday.expand_all(templates, lists, TEMPLATE)
