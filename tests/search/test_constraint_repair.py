@@ -19,11 +19,9 @@ from regard.search.constraint_repair import (
     ConstraintRepair,
     TranslatedRules,
     ViolatingDraft,
-    count_violations,
-    satisfies,
     translatable_rules,
 )
-from regard.search.constraints import All, Constraint, EachOnce, Never, NoRepeat
+from regard.search.constraints import All, Constraint, EachOnce, Never, NoRepeat, count_violations, satisfies
 from regard.search.ctranslate2_engine import CTranslate2Engine
 from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights, length_penalty
 from regard.search.options import SearchOptions

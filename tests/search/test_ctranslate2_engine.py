@@ -18,8 +18,8 @@ from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
 from regard.explain.sentence_pair import explained_source
-from regard.search.constraint_repair import max_target_length, satisfies
-from regard.search.constraints import EachOnce, Never, NoRepeat
+from regard.search.constraint_repair import max_target_length
+from regard.search.constraints import EachOnce, Never, NoRepeat, satisfies
 from regard.search.ctranslate2_engine import CTranslate2Engine, supports
 from regard.search.engine import Engine, Hypothesis, Ids, SearchRequest, StopSignal
 from regard.search.options import Sampling, SearchOptions

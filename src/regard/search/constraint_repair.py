@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from regard.align.attention import RowMeaning
-from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.search.constraints import All, EachOnce, NoRepeat, count_violations, satisfies, violations_by_kind
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import Hypothesis, Ids, SearchRequest, Weights, length_penalty, token_batches
 from regard.search.options import SearchOptions
@@ -85,32 +85,6 @@ def translatable_rules(request: SearchRequest) -> TranslatedRules | None:
 def max_target_length(source: Ids) -> int:
     """Returns the maximal number of tokens of a translation, as in the native engine."""
     return 2 * (len(source) + 1) + 20
-
-
-def count_violations(ids: Ids, constraint: Constraint | None) -> int:
-    """Counts the violations of a translation: tokens it must not contain, and required tokens it lacks.
-
-    >>> count_violations((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
-    2
-    """
-    if constraint is None:
-        return 0
-    wrong, needs = violations_by_kind(ids, constraint)
-    return wrong + needs
-
-
-def violations_by_kind(ids: Ids, constraint: Constraint) -> tuple[int, int]:
-    """Returns how many tokens are forbidden at their position, and how many required tokens are missing."""
-    wrong = 0
-    for token in ids:
-        wrong += token in constraint.forbidden()
-        constraint = constraint.after(token)
-    return wrong, constraint.needs
-
-
-def satisfies(ids: Ids, constraint: Constraint | None) -> bool:
-    """Whether a hypothesis meets its constraint."""
-    return count_violations(ids, constraint) == 0
 
 
 def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:

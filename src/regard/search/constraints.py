@@ -210,3 +210,29 @@ class All:
 
     def after(self, token: int) -> All:
         return All(tuple(part.after(token) for part in self.parts))
+
+
+def count_violations(ids: Sequence[int], constraint: Constraint | None) -> int:
+    """Counts the violations of a translation: tokens it must not contain, and required tokens it lacks.
+
+    >>> count_violations((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
+    2
+    """
+    if constraint is None:
+        return 0
+    wrong, needs = violations_by_kind(ids, constraint)
+    return wrong + needs
+
+
+def violations_by_kind(ids: Sequence[int], constraint: Constraint) -> tuple[int, int]:
+    """Returns how many tokens are forbidden at their position, and how many required tokens are missing."""
+    wrong = 0
+    for token in ids:
+        wrong += token in constraint.forbidden()
+        constraint = constraint.after(token)
+    return wrong, constraint.needs
+
+
+def satisfies(ids: Sequence[int], constraint: Constraint | None) -> bool:
+    """Whether a hypothesis meets its constraint."""
+    return count_violations(ids, constraint) == 0

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.search.constraint_repair import NO_PENALTY, max_target_length, satisfies, weights_of
+from regard.search.constraint_repair import NO_PENALTY, max_target_length, weights_of
+from regard.search.constraints import satisfies
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import Context, Engine, Hypothesis, SearchRequest, Weights, length_penalty, token_batches
 from regard.search.options import SearchOptions

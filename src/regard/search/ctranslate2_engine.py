@@ -32,10 +32,10 @@ from regard.search.constraint_repair import (
     ConstraintRepair,
     ViolatingDraft,
     max_target_length,
-    satisfies,
     translatable_rules,
     weights_of,
 )
+from regard.search.constraints import satisfies
 from regard.search.context_search import PrefixSearch, continuations, joined
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import (
