@@ -3,9 +3,12 @@
 python benchmarks/slots.py --pairs data/box/slots-dev              pairs with slots, as recipes/box/slots.py makes them
 python benchmarks/slots.py --spans data/tatoeba-en-fr/test         names and numbers of a test set as slots
 python benchmarks/slots.py --model FOLDER --pairs … --spans …      another model than the one in the box
+python benchmarks/slots.py --model FOLDER … --text newstest2014.fr.en newstest2014.fr.fr
 
 No constraint holds the search here: a translation has what the model says. Carried are the sources whose translation
-has each of their slots exactly once, and no other.
+has each of their slots exactly once, and no other. --text takes each file in the language that ends its name, prepares
+it as `regard translate` does, and counts for each model of that language the sentences that the model reads with slots
+and those whose slots free search does not carry: only these are searched again with the constraint.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+import regard
 from regard.batch import pad_sources
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
@@ -21,10 +25,13 @@ from regard.data.copies import copies_of
 from regard.data.text_files import read_lines
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
-from regard.search.engine import token_batches
+from regard.report.table import Table
+from regard.search.constraints import satisfies
+from regard.search.engine import SearchRequest, token_batches
 from regard.search.options import SearchOptions
 from regard.search.search import requests_of, search
 from regard.text.slots import SLOTS, fill, slots_in
+from regard.translation.options import TranslateOptions
 
 BATCH_TOKENS = 8192
 SHOWN = 5  # sources whose slots were not carried
@@ -34,17 +41,28 @@ Pair = tuple[str, str]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, default=None, help="a bundle; default: the one in the box")
+    parser.add_argument("--model", type=Path, nargs="+", default=[bundled_models.folder_of()], help="default: en-fr")
     parser.add_argument("--pairs", type=Path, help="NAME of NAME.en and NAME.fr, with slots")
     parser.add_argument("--spans", type=Path, help="NAME of NAME.en and NAME.fr, without")
+    parser.add_argument("--text", type=Path, nargs="+", default=[], help="files to be translated, NAME.LANGUAGE")
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
-    bundle = Bundle.load(given.model or bundled_models.folder_of(), pick_device(given.device))
-    if given.pairs:
-        report_carried(bundle, pairs_of(given.pairs), given.beam)
-    if given.spans:
-        report_spans(bundle, pairs_of(given.spans), given.beam)
+    for folder in given.model if given.pairs or given.spans else ():
+        bundle = Bundle.load(folder, pick_device(given.device))
+        if given.pairs:
+            report_carried(bundle, pairs_of(given.pairs), given.beam)
+        if given.spans:
+            report_spans(bundle, pairs_of(given.spans), given.beam)
+    if given.text:
+        translators = [(folder.name, regard.load(folder)) for folder in given.model]
+        rows = [
+            [name, path.name, *map(str, count_broken(translator, path, given.beam))]
+            for name, translator in translators
+            for path in given.text
+            if translator.languages()[0] == path.suffix[1:]
+        ]
+        print(Table(["model", "text", "sentences", "with slots", "searched again"], rows, left=(0, 1)).markdown())
 
 
 def pairs_of(stem: Path) -> list[Pair]:
@@ -60,6 +78,19 @@ def translated(bundle: Bundle, sources: list[str], beam: int) -> list[str]:
         for i, (best, *_) in zip(group, search(bundle.model, requests_of(src, mask), options), strict=True):
             found[i] = bundle.tokenizer.decode(best.ids)
     return found
+
+
+def count_broken(translator: regard.Translator, path: Path, beam: int) -> tuple[int, int, int]:
+    """Returns how many sentences a text has, how many are read with slots, and of how many the best translation by free
+    search does not carry them."""
+    options = TranslateOptions(beam=beam).resolved(translator.config)
+    pipeline = translator.pipeline(options.search(), options)
+    units = list(translator.unit_maker(options).units(enumerate(read_lines(path))))
+    with_slots = [unit for unit in units if unit.prepared.slots.source]
+    found = pipeline.engine.search([SearchRequest(unit.ids) for unit in with_slots], options.search())
+    rules = [pipeline.constraint(unit.ids) for unit in with_slots]
+    broken = sum(not satisfies(some[0].ids, rule) for some, rule in zip(found, rules, strict=True))
+    return len(units), len(with_slots), broken
 
 
 def report_carried(bundle: Bundle, pairs: list[Pair], beam: int) -> None:
