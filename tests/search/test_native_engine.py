@@ -29,7 +29,8 @@ def test_slots_kept_freely_are_those_of_a_free_search_and_lost_ones_of_a_constra
     bound = [request._replace(constraint=SLOT) for request in plain]
     free, constrained = (search(engine.model, some, OPTIONS) for some in (plain, bound))
     for found, freely, required in zip(engine.search(bound, OPTIONS), free, constrained, strict=True):
-        assert found and all(satisfies(one.ids, SLOT) for one in found)
+        assert found
+        assert all(satisfies(one.ids, SLOT) for one in found)
         assert found[0] == (freely[0] if satisfies(freely[0].ids, SLOT) else required[0])
         assert found[0].score >= required[0].score  # the free search is never worse by the model
 
