@@ -56,6 +56,21 @@ SIMILAR = (
     {"da", "nn", "no"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"cs", "sk"}, {"gl", "pt"}, {"af", "nl"}, {"de", "lb"},
     {"bg", "mk"}, {"be", "ru", "uk"}, {"hi", "mr", "ne"},
 )  # fmt: skip
+# Frequent words that languages similar to this one do not have
+COMMON_WORDS = {
+    code: frozenset(words.split())
+    for code, words in {
+        "en": "the and with were this that from which have has are been they would their to his be by you not will can "
+        "as at but an she her who more about after other than its it when there out said all one",
+        "fr": "est les dans pour qui pas avec une sur être cette sont aux ses plus mais elle ils nous vous où été et "
+        "du au ce il je par ne son leur comme tout deux aussi lui ces sans même bien très avait",
+        "de": "und der das nicht ist ein eine mit auf für dem den sich auch wurde sind von zu im es sie aus nach aber "
+        "oder hat haben werden wird über noch nur vor zum zur um wenn dass durch kann ich einen einer bei wie",
+        "es": "el los las pero muy está más también y fue había ser hay cuando porque sin por con él hasta tiene ya "
+        "según donde aunque puede años otros sus",
+    }.items()
+}
+ENOUGH_COMMON_WORDS, COMMON_SHARE = 3, 0.1  # different ones in a text, and of its words, that make a search needless
 TABLES = ("ptc", "pc", "classes", "nextmove", "row", "output")
 
 
@@ -99,6 +114,9 @@ def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
     words = language_words(text)
     count = word_count(words)
     if count < MIN_WORDS:
+        return None
+    common = len(COMMON_WORDS.get(expected, frozenset()).intersection(word.lower() for word in words))
+    if common >= max(ENOUGH_COMMON_WORDS, COMMON_SHARE * count):
         return None
     joined = " ".join(words)
     if count < MAX_NAME_WORDS and all(word[:1].isupper() for word in words) and not joined.isupper():

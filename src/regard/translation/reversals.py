@@ -16,7 +16,7 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ CERTAIN_NEGATION: Mark = ("negation", CERTAIN)
 NOT_OPPOSITES = frozenset(
     ("negation", "modality", "number", "subject_1", "subject_3", "object_1", "object_3", "other_1", "inverse")
 )
+WORDS_REMEMBERED = 50_000
 CLAUSE_ENDS = frozenset(".;:!?()")
 WORD = regex.compile(r"\p{L}++|\d|[.;:!?()]")
 
@@ -126,7 +127,7 @@ def marked_words(text: str, language: str) -> Found | None:
             last = -CONCORD_WORDS - 1
         elif word.isdecimal():
             found["number", 0].append(Place(word, place / len(words)))
-        for (scale, side), size in _longest(entries, words, place):
+        for (scale, side), size in _longest(entries, words, place, _by_beginning(language, word)):
             start, end = ends.get(scale, (0, 0))
             if start < place < end:
                 continue
@@ -142,14 +143,20 @@ def marked_words(text: str, language: str) -> Found | None:
     return found
 
 
-def _longest(entries: Lists, words: Sequence[str], place: int) -> list[tuple[Mark, int]]:
+@lru_cache(WORDS_REMEMBERED)
+def _by_beginning(language: str, word: str) -> tuple[tuple[Mark, float], ...]:
+    """Returns the marks of a word whose entries are beginnings of words, with lengths less than 1."""
+    entries = lists(language)
+    beginnings = entries.beginnings if entries is not None else {}
+    return tuple((mark, end / 100) for end in range(2, len(word) + 1) for mark in beginnings.get(word[:end], ()))
+
+
+def _longest(
+    entries: Lists, words: Sequence[str], place: int, by_beginning: Sequence[tuple[Mark, float]]
+) -> list[tuple[Mark, int]]:
     """Returns the marks of the longest entry of each scale that begins at a place, with its number of words."""
-    word = words[place]
-    marks: list[tuple[Mark, float]] = []  # with the number of words; for a beginning of a word less than 1
-    for end in range(2, len(word) + 1):
-        for mark in entries.beginnings.get(word[:end], ()):
-            marks.append((mark, end / 100))
-    for size in range(1, entries.sizes.get(word, 0) + 1):
+    marks = list(by_beginning)
+    for size in range(1, entries.sizes.get(words[place], 0) + 1):
         for mark in entries.phrases.get(tuple(words[place : place + size]), ()):
             marks.append((mark, size))
     if not marks:
