@@ -71,7 +71,7 @@ def translations(folder: Path, rows: Sequence[Row]) -> dict[str, str]:
         by_direction[row["direction"]].append(row)
     found: dict[str, str] = {}
     for direction, some in by_direction.items():
-        translator = regard.load(folder / direction)
+        translator = regard.load(folder / direction, engine="ctranslate2")  # as a user of a CPU gets it
         results = translator.translate([row["source"] for row in some], phrases=False)
         found |= {row["number"]: result.text for row, result in zip(some, results, strict=True)}
     return found
@@ -154,7 +154,8 @@ def marks(folder: Path, models: Path, marking: str) -> Table:
     counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: {verdict: Counter() for verdict in VERDICTS})
     other = 0
     for direction, some in by_direction.items():
-        found = regard.load(models / direction).translate([row["source"] for row in some], phrases=False, marks=marking)
+        translator = regard.load(models / direction, engine="ctranslate2")
+        found = translator.translate([row["source"] for row in some], phrases=False, marks=marking)
         for row, translation in zip(some, found, strict=True):
             verdict = known.get((direction, row["source"], translation.text))
             other += verdict is None
