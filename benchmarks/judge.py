@@ -18,10 +18,10 @@ its verdicts are written where the translation is the same. Equal translations a
 verdict counts for both. `count` prints the verdicts by model for labels and for each kind and direction. With --data,
 the training text of the new model, texts that are a whole line of it, whatever their case, are counted apart: most
 labels are.
-benchmarks/judged has 300 labels and 200 sentences of ten kinds of text. recipes/box/everyday/vocabulary.tsv and
-doing.tsv were written when words that failed there were known (*wheelbarrow*, *bleach*), so sentences for models
-trained with them are in benchmarks/judged/fresh: 200 more of the same kinds, written afterwards and without sight of
-any training text.
+benchmarks/judged has 300 labels and 200 sentences of ten kinds of text, and the sheet of the bundled weights beside the
+model of debates. The sentences were written before these weights were trained and without sight of any training text.
+benchmarks/judged/first has the sentences and the sheet of the weights before: two files of recipes/box/everyday were
+written when words that failed there were known (*wheelbarrow*, *bleach*), so it says nothing about later weights.
 `marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
 translation is not one of the judged ones are left out and counted.
 """
