@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, help="only the first so many")
     parser.add_argument("--only", nargs="+", choices=list(forms("en", 0)), metavar="FORM", help="some of the forms")
     parser.add_argument("--beam", type=int, help="default: the model's own")
-    parser.add_argument("--engine", default="native")
+    parser.add_argument("--engine", default="auto", help="default: as `regard translate` chooses it")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--within", type=float, default=3.0, help="BLEU that a form may lose")

@@ -44,10 +44,13 @@ def is_fragment(text: str, span: Span, language: str = "en") -> bool:
 
 def reshaped(read: str, answer: str, language: str | None) -> str:
     """Returns the translation of a fragment with the end and the case of the first letter of the fragment, and without
-    an article at its beginning if the fragment has none. German nouns and English names of days keep their capital.
+    an article at its beginning if the fragment has none. German nouns and English names of days keep their capital, and
+    so do questions and exclamations of several words, which are sentences typed in lower case.
 
     >>> reshaped("settings:", "Les paramètres.", "fr"), reshaped("Cancel (Esc)", "Annuler (Esc).", "fr")
     ('paramètres :', 'Annuler (Esc)')
+    >>> reshaped("es-tu sûr ?", "Are you sure?", "en")
+    'Are you sure?'
     """
     own, added = _END.search(read), _END.search(answer)
     if own is None or added is None or not answer[: added.start()]:
@@ -56,7 +59,7 @@ def reshaped(read: str, answer: str, language: str | None) -> str:
     body = _without_article(core, body, language)
     if core[:1].isupper():
         body = capitalize_first(body)
-    elif core[:1].islower():
+    elif core[:1].islower() and not (len(core.split()) > 1 and own[0].strip()[:1] in ("?", "!")):
         body = lowercase_initial(body, language)
     return body + spaced(read[own.start() :], language)
 
