@@ -33,10 +33,11 @@ collect_ignore = [] if importlib.util.find_spec("playwright") else ["browser"]
 settings.register_profile("regard", deadline=None, max_examples=50)
 settings.load_profile("regard")
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # as in a job of the background: its children would ignore Ctrl-C too
+# A job of the background ignores Ctrl-C, one under nohup the end of its terminal, and so would their children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_finish() -> None:
