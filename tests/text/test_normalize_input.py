@@ -59,7 +59,7 @@ def test_known_capitals_keep_every_character_in_its_place(line: str) -> None:
     words = {line[start:end] for start, end, _ in cased_words(line)}
     known = KnownWords({word[:1].upper() + word[1:] for word in words})
     found = truecase(line, known)
-    assert all(a.casefold() == b.casefold() for a, b in zip(line, found, strict=True))
+    assert all(b in (a, a.upper(), a.title()) for a, b in zip(line, found, strict=True))  # ı becomes I
 
 
 def test_a_short_line_in_title_case_is_a_sentence_of_known_words() -> None:
