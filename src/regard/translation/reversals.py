@@ -47,6 +47,7 @@ NOT_OPPOSITES = frozenset(
     ("negation", "modality", "number", "subject_1", "subject_3", "object_1", "object_3", "other_1", "inverse")
 )
 WORDS_REMEMBERED = 50_000
+LONGEST_ENTRY = 30  # letters, so that no long word is remembered
 CLAUSE_ENDS = frozenset(".;:!?()")
 WORD = regex.compile(r"\p{L}++|\d|[.;:!?()]")
 
@@ -127,7 +128,7 @@ def marked_words(text: str, language: str) -> Found | None:
             last = -CONCORD_WORDS - 1
         elif word.isdecimal():
             found["number", 0].append(Place(word, place / len(words)))
-        for (scale, side), size in _longest(entries, words, place, _by_beginning(language, word)):
+        for (scale, side), size in _longest(entries, words, place, _by_beginning(language, word[:LONGEST_ENTRY])):
             start, end = ends.get(scale, (0, 0))
             if start < place < end:
                 continue
