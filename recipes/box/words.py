@@ -29,6 +29,8 @@ def main() -> None:
     options.add_argument("--before", type=Path, help="the model that it was trained further from")
     options.add_argument("--model", type=Path, required=True, help="a bundle, whose words.txt is written")
     given = options.parse_args()
+    if not given.before and not (given.pairs and given.texts):
+        options.error("name --pairs and --texts to learn from, or the model --before")
     if given.before:
         known = together(*(KnownWords.load(folder / WORDS) for folder in (given.model, given.before)))
     else:
