@@ -9,6 +9,7 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
     --keep FOLDER     translations are kept here and read again by the next run
     --write           put the fitted constants into the model's card
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
+    --sheet FILE      also fit to people's verdicts on the translations of models beside this one (judged/fit.tsv)
     --judged FOLDER   compare with people's judgements of other translations (scores.en-de.*, critical.en-de.*)
     --signals         what each signal is worth: the figures without it
     --no-alarms       without the false alarms of each rule
@@ -22,6 +23,7 @@ has: their errors, and `unwritten`.
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import json
 import lzma
@@ -54,8 +56,9 @@ from regard.translation.confidence import (
     mark_limits,
     predicted_rightness,
     rightness,
+    word_rarities,
 )
-from regard.translation.guard import judge
+from regard.translation.guard import Judgement, judge
 from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
 from regard.translation.units import Unit
@@ -149,6 +152,7 @@ def observe(watched: TracedRow, pairs: Sequence[tuple[str, str]]) -> list[Observ
     """What a forced pass says of given translations."""
     translator, pipeline = watched.translator, watched.pipeline
     tokenizer, view, known = translator.tokenizer, translator.alignment_view, pipeline.target_words
+    ranked = translator.bundle.known_words
     forced = [translator.forced_pair(*pair) for pair in pairs]
     ids = [one.source_ids for one in forced], [one.target_ids for one in forced]
     maps = pipeline.engine.attention(*ids) or [None] * len(pairs)
@@ -157,7 +161,8 @@ def observe(watched: TracedRow, pairs: Sequence[tuple[str, str]]) -> list[Observ
         seen = None if weights is None else beyond_tag(weights, pipeline.tag)
         words = None if seen is None else word_links(tokenizer, view, seen, one.read, one.target_ids)[0]
         new = () if known is None else invented_words(source, target, known, pipeline.languages[1] or "")
-        found.append(Observation(source, target, row, len(one.source_ids), words, pipeline.languages, invented=new))
+        rare = word_rarities(source, ranked) if ranked else ()
+        found.append(Observation(source, target, row, len(one.source_ids), words, pipeline.languages, None, new, rare))
     if pipeline.back_tag is None:
         return found
     rows = pipeline.back_log_probs([(one.read, one.answer) for one in forced])
@@ -190,6 +195,36 @@ def measured(watched: TracedRow, name: str, files: Sequence[Path], most: int, ke
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(pickle.dumps(result))
     return result
+
+
+VERDICTS = {"g": 1.0, "m": 0.5, "w": 0.0}  # good, with small errors, wrong
+
+
+People = tuple[list[Observation], list[float]]  # observations, and the verdict on each
+
+
+def judged_by_people(sheet: Path, models: Path, keep: Path | None, engine: str) -> People:
+    """The sentences of a sheet, in all directions, whose translation is still the one that was judged."""
+    kept = keep.parent / f"{sheet.stem}.pickle" if keep else None
+    if kept is not None and kept.exists():
+        found: People = pickle.loads(kept.read_bytes())
+        return found
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    observations, labels = [], []
+    for direction in dict.fromkeys(row["direction"] for row in rows):
+        some = [row for row in rows if row["direction"] == direction]
+        watched = TracedRow.of(Translator.load(models / direction, "cpu", engine))
+        answers = translated(watched, [row["source"] for row in some])
+        for row, answer in zip(some, answers, strict=True):
+            if answer is not None and answer[0].text == row["translation"]:
+                observations.append(answer[1])
+                labels.append(VERDICTS[row["verdict"]])
+    print(f"{len(labels):,} of {len(rows):,} translations of {sheet} are still the same")
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(pickle.dumps((observations, labels)))
+    return observations, labels
 
 
 # ── calibration ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +272,17 @@ def mark_figures(confidence: Sequence[float], quality: Sequence[float]) -> list[
     return [auc(*zip(*decided, strict=True)), *found]
 
 
-def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str = "set") -> None:
+Judge = Callable[[Observation, Calibration], Judgement]
+
+
+def judged_thoroughly(seen: Observation, calibration: Calibration) -> Judgement:
+    """As the pipeline judges with `thorough`: uncertain ones by the source's probability given the translation."""
+    first = judge(seen, calibration)
+    again = first.uncertain and calibration.thorough is not None and len(seen.back)
+    return judge(seen, calibration.thorough) if again and calibration.thorough else first
+
+
+def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str, judge: Judge) -> None:
     heads = " | ".join(f"found at {rate:.1%}" for rate in FALSE_ALARMS)
     print(f"\n| {title} | right | wrong | AUC | {heads} | right marked | doubtful | wrong marked | doubtful |")
     print("|---|" + "---|" * (len(FALSE_ALARMS) + 7))
@@ -255,20 +300,31 @@ def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str = 
         print(f"| {some.name} | {counts[0]:,} | {counts[1]:,} | {' | '.join(cells)} |")
 
 
-def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured]) -> None:
-    """What is found without each feature, and with it alone."""
+def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judged: People | None) -> None:
+    """What is found without each feature: in the tests, and in the sentences judged by people, each half by a fit to
+    the other."""
     names = list(features(tests[0].observations[0]))
-    quality = [q for some in tests for q in some.quality]
-    print("\n| without | AUC | found at 3% | only | AUC |\n|---|---|---|---|---|")
-    for name in ["–", *names]:
-        row = [name]
-        for used in ([other for other in names if other != name], [name] if name in names else names):
-            calibration = fit_calibration([(s.observations, s.quality) for s in fitted_on], "", 0.0, used)
-            seen = [features(one) for some in tests for one in some.observations]
-            figures = mark_figures([predicted_rightness(values, calibration) for values in seen], quality)
-            row += [f"{figures[0]:.3f}"] + ([f"{figures[3]:.0%}", used[0]] if len(row) == 1 else [])
-        row[3] = name
-        print(f"| {' | '.join(row)} |")
+    cheap = [name for name in names if not name.startswith("back")]
+    sets = [(s.observations, s.quality) for s in fitted_on]
+    seen, quality = (
+        [features(one) for some in tests for one in some.observations],
+        [q for s in tests for q in s.quality],
+    )
+    print("\n| signals | AUC | found at 5% | by people: AUC | found at 5% | found at 10% |\n|---|---|---|---|---|---|")
+    without = {f"all but {name}": [other for other in cheap if other != name] for name in cheap}
+    for title, used in {"all cheap ones": cheap, "with those of thorough": names, **without}.items():
+        calibration = fit_calibration(sets, "", 0.0, used, judged)
+        figures = mark_figures([predicted_rightness(values, calibration) for values in seen], quality)
+        cells = [f"{figures[0]:.3f}", f"{figures[3]:.0%}"]
+        if judged:
+            found = np.zeros(len(judged[1]))
+            for half in (0, 1):
+                other: People = (judged[0][1 - half :: 2], judged[1][1 - half :: 2])
+                part = fit_calibration(sets, "", 0.0, used, other)
+                found[half::2] = [predicted_rightness(features(one), part) for one in judged[0][half::2]]
+            figures = mark_figures(found.tolist(), judged[1])
+            cells += [f"{figures[0]:.3f}", f"{figures[3]:.0%}", f"{figures[4]:.0%}"]
+        print(f"| {title} | {' | '.join(cells)} |")
 
 
 # ── people's judgements ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -381,6 +437,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
+    parser.add_argument("--sheet", type=Path)
     parser.add_argument("--judged", type=Path)
     parser.add_argument("--signals", action="store_true")
     parser.add_argument("--no-alarms", action="store_true")
@@ -388,6 +445,7 @@ def main() -> None:
     folder = find_bundle(given.model or bundled_models.folder_of())
     watched = TracedRow.of(Translator.load(folder, "cpu", given.engine))
     watched = watched.with_unwritten([line for _, s, _ in (*given.fit, *given.test) for line in sample(Path(s), FEW)])
+    judged = judged_by_people(given.sheet, folder.parent, given.keep, given.engine) if given.sheet else None
     fitted_on, tests = (
         [measured(watched, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
         for sets in (given.fit, given.test)
@@ -396,16 +454,18 @@ def main() -> None:
     print(f"pieces that are not written: {calibration.unwritten:.4f} nats a token")
     if fitted_on:
         names = ", ".join(some.name for some in fitted_on)
+        names += ", sentences judged by people" if judged else ""
         calibration = fit_calibration(
-            [(some.observations, some.quality) for some in fitted_on], names, calibration.unwritten
+            [(some.observations, some.quality) for some in fitted_on], names, calibration.unwritten, (), judged
         )
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
     levels = {"set": calibration} | ({"thorough": calibration.thorough} if calibration.thorough else {})
-    for title, one in levels.items():
-        show_marks(tests, one, title)
+    show_marks(tests, calibration, "set", judge)
+    if calibration.thorough:
+        show_marks(tests, calibration, "thorough", judged_thoroughly)
     if given.signals:
-        show_signals(fitted_on, tests)
+        show_signals(fitted_on, tests, judged)
     if given.judged:
         show_judged(watched, levels, given.judged, given.most)
     if tests and not given.no_alarms:

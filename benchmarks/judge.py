@@ -22,6 +22,8 @@ benchmarks/judged has 300 labels and 200 sentences of ten kinds of text, and the
 model of debates. The sentences were written before these weights were trained and without sight of any training text.
 benchmarks/judged/first has the sentences and the sheet of the weights before: two files of recipes/box/everyday were
 written when words that failed there were known (*wheelbarrow*, *bleach*), so it says nothing about later weights.
+benchmarks/judged/fit.tsv has 1,169 more sentences, with verdicts on the bundled weights' translations and the wrong
+words. `guard.py --sheet` fits the confidence to them, so they say nothing about its marks.
 `marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
 translation is not one of the judged ones are left out and counted.
 """
@@ -145,7 +147,7 @@ def count(folder: Path, data: Path | None = None) -> Table:
     return Table(header, rows)
 
 
-def marks(folder: Path, models: Path, marking: str) -> Table:
+def marks(folder: Path, models: Path, marking: str, thorough: bool) -> Table:
     """Counts the marks by kind and verdict."""
     known = verdicts_of(folder / "sheet.tsv")
     by_direction: dict[str, list[Row]] = defaultdict(list)
@@ -155,7 +157,7 @@ def marks(folder: Path, models: Path, marking: str) -> Table:
     other = 0
     for direction, some in by_direction.items():
         translator = regard.load(models / direction, engine="ctranslate2")
-        found = translator.translate([row["source"] for row in some], phrases=False, marks=marking)
+        found = translator.translate([row["source"] for row in some], phrases=False, marks=marking, thorough=thorough)
         for row, translation in zip(some, found, strict=True):
             verdict = known.get((direction, row["source"], translation.text))
             other += verdict is None
@@ -188,13 +190,14 @@ def main() -> None:
     marked.add_argument("folder", type=Path)
     marked.add_argument("--models", type=Path, required=True, help="folder with the six directions")
     marked.add_argument("--marks", choices=("lenient", "normal", "strict"), default="normal")
+    marked.add_argument("--thorough", action="store_true", help="score every source given its translation")
     given = options.parse_args()
     if given.command == "sheet":
         make_sheet(texts(given.texts), given.old, given.new, given.out, given.seed, given.judged)
     elif given.command == "count":
         print(count(given.folder, given.data).markdown())
     else:
-        print(marks(given.folder, given.models, given.marks).markdown())
+        print(marks(given.folder, given.models, given.marks, given.thorough).markdown())
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ The labels are short lines without final punctuation, on both sides, from the he
 fixed seed. Nothing of them is in the training data; the phrase table was written without them, but may have some. A
 translation is acceptable if it is one of the references of its label: all translations of it in the test and dev parts,
 without regard to case, punctuation and spaces. Most labels have one reference, so this is a lower bound of what a
-person would accept. Printed for each direction: labels, those that the table has, and the shares of acceptable
-translations and of those that keep the final punctuation of the label.
+person would accept. With --references FOLDER, labels.refs.XX.tsv of it gives further accepted translations of English
+labels (a label, a tab, translations between bars), written before any model translated them. Printed for each
+direction: labels, those that the table has, and the shares of acceptable translations and of those that keep the final
+punctuation of the label.
 """
 
 from __future__ import annotations
@@ -67,6 +69,12 @@ def references(found: list[Pair], side: int) -> dict[str, set[str]]:
     return accepted
 
 
+def further_references(file: Path) -> Iterator[Pair]:
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        label, _, accepted = line.partition("\t")
+        yield from ((label, one) for one in accepted.split("|"))
+
+
 def same_end(source: str, translation: str) -> bool:
     def end(text: str) -> str:
         return "".join(END.findall(text)[0].split())
@@ -79,18 +87,21 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with SOURCE-en-XX/test.en and test.XX")
     parser.add_argument("--models", type=Path, help="folder with a model for each direction; default: the bundled ones")
     parser.add_argument("--split", choices=("test", "dev"), default="test")
+    parser.add_argument("--references", type=Path, help="folder with further accepted translations")
     parser.add_argument("--show", type=int, default=0, help="print so many of the translations that are not acceptable")
     given = parser.parse_args()
     rows = []
     for language in LANGUAGES:
         found = [pair for split in ("test", "dev") for pair in pairs(given.data, language, split)]
         labels = drawn(list(pairs(given.data, language, given.split)))
+        further = given.references / f"labels.refs.{language}.tsv" if given.references else None
         if not labels:
             sys.exit(
                 f"{given.data} has no *-en-{language}/{given.split}.en with labels; recipes/box/gather.py makes it"
             )
         for side, direction in enumerate((f"en-{language}", f"{language}-en")):
-            accepted, sources = references(found, side), [pair[side] for pair in labels]
+            sources = [pair[side] for pair in labels]
+            accepted = references([*found, *(further_references(further) if further and side == 0 else ())], side)
             translator = Translator.load(given.models / direction if given.models else direction, device="cpu")
             cells: list[str] = []
             for phrases in (False, True):

@@ -89,8 +89,9 @@ def calibrate(chain: Chain, seconds: float) -> Iterator[StageCost]:
         sets = [str(w) for flag, some in (("--fit", fit), ("--test", test)) for one in some for w in (flag, *one)]
         options = ["--most", str(TINY_LINES if chain.tiny else LINES), "--engine", "ctranslate2", "--no-alarms"]
         model = chain.out / "bundled" / way
-        script = HERE.parents[1] / "benchmarks" / "guard.py"
-        chain.run(script, "--model", model, *sets, *options, "--write", threads=1, name=way)
+        benchmarks = HERE.parents[1] / "benchmarks"
+        sheet: list[str | Path] = [] if chain.tiny else ["--sheet", benchmarks / "judged" / "fit.tsv"]
+        chain.run(benchmarks / "guard.py", "--model", model, *sets, *sheet, *options, "--write", threads=1, name=way)
 
     one(DIRECTIONS[0])
     with ThreadPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+import regard
 from regard.align.attention import WordAttention
 from regard.bundle.card import FALSE_ALARMS, Calibration
 from regard.errors import RecipeError
@@ -25,8 +28,10 @@ from regard.translation.confidence import (
     invented_words,
     mark_limits,
     rightness,
+    word_rarities,
 )
 from regard.translation.guard import LIMITS, Judgement, is_better, judge, judge_unread, retry_options
+from regard.translation.pipeline import Pipeline
 from regard.translation.repetition import loop
 from regard.translation.translation import Reason, SentenceTranslation
 
@@ -263,7 +268,42 @@ def test_known_probabilities_of_the_source_change_the_confidence() -> None:
     assert calibration.thorough is not None
     good, bad = (judge(seen("one two", "un deux", back=[mean] * 3), calibration.thorough) for mean in (-0.5, -3.5))
     assert good.confidence > 0.7 > 0.3 > bad.confidence
-    assert set(calibration.thorough.weights) - set(calibration.weights) == {"back", "back_lost"}
+    assert set(calibration.thorough.weights) - set(calibration.weights) == {"back", "back_both", "back_lost"}
+
+
+def test_judged_sentences_weigh_as_much_as_all_sets() -> None:
+    low = [seen("one two", "un deux")] * 30, [0.2] * 30
+    judged = [seen("one two", "un deux")] * 10, [0.8] * 10
+    calibration = fit_calibration([low, low, low], "sets and verdicts", judged=judged)
+    assert judge(low[0][0], calibration).confidence == pytest.approx(0.5, abs=0.01)
+
+
+def test_rare_words_are_those_of_high_rank() -> None:
+    known = KnownWords([f"w{n}ord" for n in range(9_000)] + ["Haus"], ["Tom"], by_frequency=True)
+    known_ranks = dict(zip(["haus", "Tom", "unbekannt"], word_rarities("haus Tom unbekannt", known), strict=True))
+    assert known_ranks["Tom"] < known_ranks["haus"] < known_ranks["unbekannt"]
+    assert word_rarities("any words", KnownWords(["any"])) == []  # without frequencies
+
+
+def test_thorough_scores_the_sources_of_uncertain_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[str] = []
+    plain = Pipeline.back_log_probs
+
+    def recorded(self: Pipeline, pairs: Sequence[tuple[str, str]]) -> Sequence[NDArray[np.float64]]:
+        scored.extend(read for read, _ in pairs)
+        return plain(self, pairs)
+
+    monkeypatch.setattr(Pipeline, "back_log_probs", recorded)
+    easy, hard = "Thank you very much.", "The gaffer's sprocket wrench galls the flibber."
+    translator = regard.load("en-fr", device="cpu")
+    first = [one.sentences[0] for one in translator.translate([easy, hard])]
+    assert not scored
+    second = [one.sentences[0] for one in translator.translate([easy, hard], thorough=True)]
+    assert scored == [second[1].read]
+    assert [one.text for one in first] == [one.text for one in second]
+    assert first[0].confidence == second[0].confidence
+    assert first[1].confidence != second[1].confidence
+    assert second[1].mark is not None
 
 
 def test_sets_weigh_the_same_however_large() -> None:

@@ -2,12 +2,13 @@
 
     confidence = σ(bias + Σ weight · feature)        fitted to `rightness`, from 0 to 1, by logistic regression
 
-The features are cheap: the log-probability of the translation, lengths, how much of the source was attended to, and
-words that the target language does not have. With the option `thorough` a model of both directions also gives the
-probability of the source given the translation, which takes nearly as long as the search. The weights belong to a model
-and are stored in its card (`bundle/card.py`), together with the limits of the two marks, *check* and *doubtful*: a
-limit is the confidence below which a given share of right translations lies (`FALSE_ALARMS`). They are chosen
-separately for fragments and sentences.
+The features are cheap: the log-probability of the translation, lengths, how much of the source was attended to, how
+rare its words are, and words that the target language does not have. With the option `thorough`, a model of both
+directions also gives the probability of the source given the translation, for sentences whose cheap confidence is
+uncertain: the best signal, which takes more than half as long as their search. The weights belong to a model and are
+stored in its card (`bundle/card.py`), together with the limits of the two marks, *check* and *doubtful*: a limit is the
+confidence below which a given share of right translations lies (`FALSE_ALARMS`). They are chosen separately for
+fragments and sentences.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ BINS = 10  # of the calibration error
 FRAGMENT_WORDS = 3  # maximal words of a fragment
 MAX_CHARS_CHECKED = 20_000  # whose words are looked up
 LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}]{3,}+")
+RANKED = regex.compile(r"\p{L}[\p{L}\p{M}]{2,}+")  # shorter words are frequent
 MIN_PART = 3  # letters of a part of a compound
+COMMON_RANK = 3_000  # words of lower rank by frequency are hardly rare
+UNKNOWN_RANK = 200_000  # of a word that the training text does not have
 LOST = -3.0  # log-probability of a source token, below which the translation does not predict it
 
 # ``rightness`` of a translation by its chrF, from 0 to 1, and the words of its source. Chosen by judgements of 165
@@ -67,6 +71,7 @@ class Observation:
     languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, None if unknown
     bare: str | None = None  # the source without protected spans such as names and numbers; None if unknown
     invented: tuple[str, ...] = ()  # words of the target that the target language does not have
+    rarities: Sequence[float] = ()  # of the source's words, by `word_rarities`
     back: Sequence[float] | Floats = ()  # (S,) log-probabilities of the source's tokens given the target; () if unknown
 
     @property
@@ -76,8 +81,8 @@ class Observation:
         return float(np.mean(self.log_probs)) if len(self.log_probs) else 0.0
 
     @property
-    def is_fragment(self) -> bool:
-        return len(self.source.split()) <= FRAGMENT_WORDS
+    def kind(self) -> str:
+        return "fragment" if len(self.source.split()) <= FRAGMENT_WORDS else "sentence"
 
 
 def features(seen: Observation) -> dict[str, float]:
@@ -85,7 +90,7 @@ def features(seen: Observation) -> dict[str, float]:
     >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
     >>> {name: round(value, 2) for name, value in features(seen).items()}  # doctest: +NORMALIZE_WHITESPACE
     {'surprise': -1.56, 'length': 1.61, 'both': -2.51, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08, 'covered': 1.0,
-     'invented': 0.0}
+     'invented': 0.0, 'rarest': 0.0, 'rarity': 0.0}
     """
     tokens = seen.log_probs.tokens if isinstance(seen.log_probs, LogProbSum) else len(seen.log_probs)
     surprise, length = _surprise(seen.mean_log_prob), math.log(seen.source_tokens + 1)
@@ -98,9 +103,12 @@ def features(seen: Observation) -> dict[str, float]:
         "ratio": abs(log_ratio(seen)),
         "covered": covered(seen.attention),
         "invented": math.log(1 + len(seen.invented)),
+        "rarest": max(seen.rarities, default=0.0),
+        "rarity": sum(seen.rarities) / max(1, len(seen.rarities)),
     }
     if len(seen.back):
         found["back"] = _surprise(float(np.mean(seen.back)))
+        found["back_both"] = found["back"] * length
         found["back_lost"] = math.log(1 + sum(value < LOST for value in seen.back))
     return found
 
@@ -127,6 +135,26 @@ def invented_words(source: str, target: str, known: KnownWords, language: str) -
         if lower not in copied and not compound and not is_inflected_form(lower, known.words, language):
             found.append(word)
     return tuple(found)
+
+
+def word_rarities(source: str, known: KnownWords) -> list[float]:
+    """Returns how rare each source word of three letters or more is in the training text: ln(1 + rank / 3,000), so that
+    the most frequent words have nearly 0. Empty if frequencies are unknown.
+
+    >>> [round(value, 2) for value in word_rarities("the cat purrs", KnownWords(["the", "cat"], by_frequency=True))]
+    [0.0, 0.0, 4.22]
+    """
+    ranks = known.ranks
+    if not ranks:
+        return []
+    found = []
+    for word in RANKED.findall(source[:MAX_CHARS_CHECKED]):
+        lower = word.lower()
+        rank = min(ranks.get(form, UNKNOWN_RANK) for form in (word, lower, lower.capitalize()))
+        if word in known.copied:
+            rank = min(rank, COMMON_RANK)
+        found.append(math.log(1 + rank / COMMON_RANK))
+    return found
 
 
 def _is_compound(word: str, words: frozenset[str]) -> bool:
@@ -182,34 +210,37 @@ Labelled = tuple[Sequence[Observation], Sequence[float]]  # observations, and th
 
 
 def fit_calibration(
-    sets: Sequence[Labelled], on: str, unwritten: float = 0.0, names: Sequence[str] = ()
+    sets: Sequence[Labelled], on: str, unwritten: float = 0.0, names: Sequence[str] = (), judged: Labelled | None = None
 ) -> Calibration:
     """Fits a calibration to sets of labelled observations, all of the same weight, by the features of these names;
-    without names by all but those of `thorough`, for which there is then a second one if they are known. The limits of
-    the marks are chosen by confidences that a fit to the other half of the text predicts."""
-    observations = [seen for some, _ in sets for seen in some]
+    without names by all but those of `thorough`, for which there is then a second one if they are known. Those that
+    people judged have as much weight as all sets together. The limits of the marks are chosen by confidences that a fit
+    to the other half of the text predicts."""
+    weights = [1 / len(sets)] * len(sets) + [1.0] * (judged is not None)
+    every_set = [*sets, judged] if judged else sets
+    observations = [seen for some, _ in every_set for seen in some]
     values = [features(seen) for seen in observations]
     every, thorough = list(values[0]), None
     if not names and all("back" in row for row in values):
-        thorough = fit_calibration(sets, "", unwritten, every)
+        thorough = fit_calibration(sets, "", unwritten, every, judged)
     names = names or [name for name in every if not name.startswith("back")]
     x = np.array([[row[name] for name in names] for row in values])  # (N, F)
-    y = np.concatenate([np.asarray(labels, dtype=np.float64) for _, labels in sets])
-    share = np.concatenate([np.full(len(some), len(x) / len(sets) / len(some)) for some, _ in sets])
+    y = np.concatenate([np.asarray(labels, dtype=np.float64) for _, labels in every_set])
+    shares = [np.full(len(some), weight / len(some)) for weight, (some, _) in zip(weights, every_set, strict=True)]
+    share = np.concatenate(shares) * len(x) / sum(weights)
     middle, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
     z = (x - middle) / scale
     halves = np.arange(len(z)) % 2
     held_out = np.zeros(len(z))
     for half in (0, 1):
-        bias, *weights = logistic_fit(z[halves != half], y[halves != half], share[halves != half])
-        held_out[halves == half] = 0.5 * (1 + np.tanh((bias + z[halves == half] @ np.array(weights)) / 2))
-    bias, *weights = logistic_fit(z, y, share)
-    own = np.array(weights) / scale
+        bias, *fitted = logistic_fit(z[halves != half], y[halves != half], share[halves != half])
+        held_out[halves == half] = 0.5 * (1 + np.tanh((bias + z[halves == half] @ np.array(fitted)) / 2))
+    bias, *fitted = logistic_fit(z, y, share)
+    own = np.array(fitted) / scale
     ratios = np.array([log_ratio(seen) for seen in observations])
     usual = float(np.median(ratios))
-    fragments = np.array([seen.is_fragment for seen in observations])
-    kinds = {"fragment": fragments, "sentence": ~fragments}
-    curves = {kind: mark_limits(held_out[chosen], y[chosen]) for kind, chosen in kinds.items()}
+    kinds = np.array([seen.kind for seen in observations])
+    curves = {kind: mark_limits(held_out[kinds == kind], y[kinds == kind]) for kind in ("fragment", "sentence")}
     return Calibration(
         {name: float(weight) for name, weight in zip(names, own, strict=True)},
         float(bias - own @ middle),

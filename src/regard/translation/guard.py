@@ -7,6 +7,7 @@
     copied       the translation is the source, or in the source's language
     improbable   the confidence is below a limit of the model's card, or the end of the translation is improbable
     negation, opposite, modality, number, roles    the translation may say the opposite (`reversals.py`)
+    idiom        an idiom was translated word by word (`idioms.py`)
 
 Every reason has a mark: *doubtful* is probably wrong, *check* perhaps. A sentence with another reason than a low
 confidence is searched again with other options (`retry_options`), and the better result is taken (`is_better`). There
@@ -29,6 +30,7 @@ from regard.text.language_identification import foreign_language, language_words
 from regard.text.protected_spans import foreign_letters
 from regard.text.words import shortened
 from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_rightness
+from regard.translation.idioms import literal_idioms
 from regard.translation.repetition import loop, words_of
 from regard.translation.reversals import reversals
 from regard.translation.translation import Mark, Marking, Reason
@@ -37,6 +39,7 @@ MIN_UNREAD_LETTERS = 2  # in another script, of a doubtful sentence
 UNTRANSLATED = frozenset(("language", "copied"))
 MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
 LIMITS: dict[Marking, tuple[int, int]] = {"lenient": (0, 1), "normal": (1, 2), "strict": (2, 3)}  # doubtful, check
+UNCERTAIN = -1  # the limit below which a confidence is uncertain: the highest
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ THRESHOLDS = Thresholds()
 class Judgement(NamedTuple):
     confidence: float  # from 0, wrong, to 1, right
     reasons: tuple[Reason, ...]
+    uncertain: bool = (
+        False  # whether the confidence is so low that a better one, by `Observation.back`, is worth its time
+    )
 
 
 def judge(
@@ -77,7 +83,13 @@ def judge(
     if reasons and not UNTRANSLATED.isdisjoint(reason.name for reason in reasons):
         return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
     opposite = [reason._replace(mark="check") for reason in reversals(seen.source, seen.target, seen.languages)]
-    return Judgement(confidence, (*reasons, *opposite))
+    idioms = literal_idioms(seen.source, seen.target, seen.languages)
+    return Judgement(confidence, (*reasons, *opposite, *idioms), _is_uncertain(seen, confidence, calibration))
+
+
+def _is_uncertain(seen: Observation, confidence: float, calibration: Calibration) -> bool:
+    below = calibration.limits.get(seen.kind)
+    return calibration.thorough is not None and below is not None and confidence < below[UNCERTAIN]
 
 
 def judge_unread(source: str, scripts: Sequence[str] | None) -> Judgement | None:
@@ -166,7 +178,7 @@ def _improbable(
     """Checks the confidence, or the mean log-probability if the card has no limits of confidence."""
     if not isinstance(seen.log_probs, LogProbSum) and len(seen.log_probs) and not seen.log_probs[-1] >= limits.end:
         return Reason("improbable", "The model finds it improbable that the sentence ends here.")
-    below = calibration.limits.get("fragment" if seen.is_fragment else "sentence")
+    below = calibration.limits.get(seen.kind)
     mean = seen.mean_log_prob
     mark: Mark = "doubtful"
     if below is None:
@@ -207,7 +219,7 @@ def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
     >>> retry_options([Reason("language", "")], beam=5)
     []
     """
-    names = {reason.name for reason in reasons} - {"improbable"}
+    names = {reason.name for reason in reasons} - {"improbable", "idiom"}
     wide = max(beam, min(BEAM_FACTOR * beam, MAX_RETRY_BEAM))
     if not names or "language" in names:
         return []

@@ -83,7 +83,9 @@ class TranslateOptions(SearchSettings):
     localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
     glossary: Glossary | None = None  # terms with fixed translations; a dict of them becomes a Glossary
     guard: bool = key(True, "Judge every sentence, mark those that are perhaps wrong, and search some of them again.")
-    thorough: bool = key(False, "Judge also by the source's probability given the translation, which takes longer.")
+    thorough: bool = key(
+        False, "Judge uncertain sentences also by the source's probability given the translation, which takes longer."
+    )
     marks: Marking = key(
         "normal", "How readily sentences are marked as perhaps wrong: strict marks more, lenient fewer."
     )

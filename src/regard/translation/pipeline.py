@@ -33,7 +33,7 @@ from regard.search.required_terms import NO_SEARCH_DEMAND, RequiredTerms, Search
 from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
 from regard.text.words import WordLink
-from regard.translation.confidence import LogProbSum, Observation, invented_words
+from regard.translation.confidence import LogProbSum, Observation, invented_words, word_rarities
 from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import CheckedAnswer, checked, repaired, repeated, swapped
@@ -93,7 +93,7 @@ class Pipeline:
     languages: tuple[str | None, str | None]
     tag: str | None = None  # the first token of every source, if there is one
     target_words: KnownWords | None = None  # words of the target language; None if unknown
-    back_tag: str | None = None  # the tag of the source language, with which sources are scored given answers
+    back_tag: str | None = None  # the tag of the source language, to score the sources of uncertain answers
     fill_unknown: FillUnknown | None = None
 
     def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
@@ -116,8 +116,11 @@ class Pipeline:
         return found
 
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
-        """Returns each unit's result of a first search, and the guard's observation; None if nothing is read."""
+        """Returns each unit's result of a first search, and all that the guard can observe; None if nothing is read."""
         drafts = self._checked_drafts(units, self.search)
+        answered = [i for i, draft in enumerate(drafts) if draft.hypotheses]
+        for i, draft in zip(answered, self._scored_back([drafts[i] for i in answered]), strict=True):
+            drafts[i] = draft
         return [
             (self._result(draft), self._observation(draft, repaired(draft.checked_answers[0]).text)) for draft in drafts
         ]
@@ -125,7 +128,21 @@ class Pipeline:
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitResult]:
-        return [self._result(draft) for draft in self._checked_drafts(units, options, progress)]
+        drafts = self._checked_drafts(units, options, progress)
+        found = [self._result(draft) for draft in drafts]
+        chosen = [i for i, one in enumerate(found) if one.judgement and one.judgement.uncertain]
+        if self.back_tag is None or not chosen:
+            return found
+        for i, draft in zip(chosen, self._scored_back([drafts[i] for i in chosen]), strict=True):
+            found[i] = replace(found[i], judgement=self._judged(draft, found[i].outcome))
+        return found
+
+    def _scored_back(self, drafts: Sequence[UnitDraft]) -> list[UnitDraft]:
+        """Returns the drafts with the log-probabilities of their sources given their translations."""
+        if self.back_tag is None:
+            return list(drafts)
+        texts = [(draft.unit.prepared.read, self._text(draft.hypotheses[0])) for draft in drafts]
+        return [replace(draft, back=row) for draft, row in zip(drafts, self.back_log_probs(texts), strict=True)]
 
     def _checked_drafts(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
@@ -135,11 +152,6 @@ class Pipeline:
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         if lacking:
             self.require_missing(drafts, lacking, options)
-        if self.back_tag is not None:
-            answered = [i for i, draft in enumerate(drafts) if draft.hypotheses]
-            texts = [(drafts[i].unit.prepared.read, self._text(drafts[i].hypotheses[0])) for i in answered]
-            for i, row in zip(answered, self.back_log_probs(texts), strict=True):
-                drafts[i] = replace(drafts[i], back=row)
         return drafts
 
     def back_log_probs(self, pairs: Sequence[tuple[str, str]]) -> Sequence[NDArray[np.float64]]:
@@ -301,11 +313,18 @@ class Pipeline:
         invented: tuple[str, ...] = ()
         if self.target_words is not None:
             invented = invented_words(prepared.source, text, self.target_words, self.languages[1] or "")
-        log_probs, tokens = self._log_probs(draft.hypotheses[0]), len(draft.unit.ids)
-        found = Observation(
-            prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare, invented
+        return Observation(
+            prepared.source,
+            text,
+            self._log_probs(draft.hypotheses[0]),
+            len(draft.unit.ids),
+            attention,
+            self.languages,
+            prepared.bare,
+            invented,
+            word_rarities(prepared.source, self.bundle.known_words) if self.bundle.known_words else (),
+            draft.back,
         )
-        return replace(found, back=draft.back) if len(draft.back) else found
 
     def _judged(self, draft: UnitDraft, found: CheckedAnswer) -> Judgement | None:
         seen = self._observation(draft, found.text)
