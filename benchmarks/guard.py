@@ -38,7 +38,7 @@ import numpy as np
 
 from regard.align.attention import beyond_tag
 from regard.bundle import bundled_models
-from regard.bundle.card import FALSE_ALARMS, Calibration
+from regard.bundle.card import Calibration
 from regard.bundle.folder import find_bundle
 from regard.data.text_files import read_lines
 from regard.explain.evidence import ranks
@@ -67,6 +67,7 @@ from regard.translator import Translator
 
 SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
+SHOWN = (0.01, 0.03, 0.05, 0.1)  # shares of false alarms in the tables
 FEW = 40  # lines of each file that tell how much pieces take which are not written
 
 
@@ -268,7 +269,7 @@ def spearman(values: Sequence[float], others: Sequence[float]) -> float:
 def mark_figures(confidence: Sequence[float], quality: Sequence[float]) -> list[float]:
     """The area under the curve, and the share of wrong ones found at each share of false alarms."""
     decided = [(c, q == 1) for c, q in zip(confidence, quality, strict=True) if q in (0, 1)]
-    _, found = mark_limits(np.asarray(confidence), np.asarray(quality))
+    _, found = mark_limits(np.asarray(confidence), np.asarray(quality), SHOWN)
     return [auc(*zip(*decided, strict=True)), *found]
 
 
@@ -283,9 +284,9 @@ def judged_thoroughly(seen: Observation, calibration: Calibration) -> Judgement:
 
 
 def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str, judge: Judge) -> None:
-    heads = " | ".join(f"found at {rate:.1%}" for rate in FALSE_ALARMS)
+    heads = " | ".join(f"found at {rate:.1%}" for rate in SHOWN)
     print(f"\n| {title} | right | wrong | AUC | {heads} | right marked | doubtful | wrong marked | doubtful |")
-    print("|---|" + "---|" * (len(FALSE_ALARMS) + 7))
+    print("|---|" + "---|" * (len(SHOWN) + 7))
     every = Measured("all", [], [o for one in sets for o in one.observations], [q for one in sets for q in one.quality])
     for some in [*sets, every] if len(sets) > 1 else sets:
         judged = [judge(seen, calibration) for seen in some.observations]
@@ -310,12 +311,12 @@ def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judge
         [features(one) for some in tests for one in some.observations],
         [q for s in tests for q in s.quality],
     )
-    print("\n| signals | AUC | found at 5% | by people: AUC | found at 5% | found at 10% |\n|---|---|---|---|---|---|")
+    print("\n| signals | AUC | found at 3% | by people: AUC | found at 3% | found at 10% |\n|---|---|---|---|---|---|")
     without = {f"all but {name}": [other for other in cheap if other != name] for name in cheap}
     for title, used in {"all cheap ones": cheap, "with those of thorough": names, **without}.items():
         calibration = fit_calibration(sets, "", 0.0, used, judged)
         figures = mark_figures([predicted_rightness(values, calibration) for values in seen], quality)
-        cells = [f"{figures[0]:.3f}", f"{figures[3]:.0%}"]
+        cells = [f"{figures[0]:.3f}", f"{figures[2]:.0%}"]
         if judged:
             found = np.zeros(len(judged[1]))
             for half in (0, 1):
@@ -323,7 +324,7 @@ def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judge
                 part = fit_calibration(sets, "", 0.0, used, other)
                 found[half::2] = [predicted_rightness(features(one), part) for one in judged[0][half::2]]
             figures = mark_figures(found.tolist(), judged[1])
-            cells += [f"{figures[0]:.3f}", f"{figures[3]:.0%}", f"{figures[4]:.0%}"]
+            cells += [f"{figures[0]:.3f}", f"{figures[2]:.0%}", f"{figures[4]:.0%}"]
         print(f"| {title} | {' | '.join(cells)} |")
 
 

@@ -16,6 +16,7 @@ import regard
 from regard.align.attention import WordAttention
 from regard.bundle.card import FALSE_ALARMS, Calibration
 from regard.errors import RecipeError
+from regard.search.options import SearchOptions
 from regard.text.known_words import KnownWords
 from regard.text.words import split_words
 from regard.translation.confidence import (
@@ -31,6 +32,7 @@ from regard.translation.confidence import (
     word_rarities,
 )
 from regard.translation.guard import LIMITS, Judgement, is_better, judge, judge_unread, retry_options
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
 from regard.translation.repetition import loop
 from regard.translation.translation import Reason, SentenceTranslation
@@ -269,6 +271,19 @@ def test_known_probabilities_of_the_source_change_the_confidence() -> None:
     good, bad = (judge(seen("one two", "un deux", back=[mean] * 3), calibration.thorough) for mean in (-0.5, -3.5))
     assert good.confidence > 0.7 > 0.3 > bad.confidence
     assert set(calibration.thorough.weights) - set(calibration.weights) == {"back", "back_both", "back_lost"}
+
+
+def test_the_words_of_the_source_that_the_translation_does_not_predict_are_said() -> None:
+    translator = regard.load("en-fr", device="cpu")
+    pipeline = translator.pipeline(SearchOptions(), TranslateOptions())
+    [ids] = translator.tokenizer.encode_target(["The grey cat sleeps."])
+    at = translator.tokenizer.decode(ids).index("cat")
+    spans = translator.tokenizer.target_pieces(ids)
+    log_probs = [-9.0 if start <= at < end else -0.1 for start, end in spans] + [-0.1]
+    lost = pipeline._lost_words("The grey cat sleeps.", log_probs)
+    assert lost == ("cat",)
+    [reason] = judge(seen("The grey cat sleeps.", "Le chien gris dort.", mean=-4.0, lost=lost), PLAIN).reasons
+    assert reason.text.endswith("Words of the source that do not follow from it: cat.")
 
 
 def test_judged_sentences_weigh_as_much_as_all_sets() -> None:

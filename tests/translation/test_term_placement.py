@@ -113,3 +113,12 @@ def test_every_term_is_in_its_place_or_reported(box: Translator, pattern: str, o
     assert not found.text[: last[0]].rstrip().endswith(".")  # not appended after the end
     for wrong in ("le archive", "le étagère", "de étagère", "la étagère", "d'routeur", "l'routeur", "l'bouton"):
         assert wrong not in found.text.lower().replace("’", "'")
+
+
+def test_a_term_does_not_make_a_translation_improbable(box: Translator) -> None:
+    sentence = "Hold the power button of the router for ten seconds."
+    free = box.translate(sentence).sentences[0]
+    placed = box.translate(sentence, glossary={"power button": "bouton marche/arrêt"}).sentences[0]
+    assert "marche/arrêt" in placed.text
+    assert free.confidence is not None
+    assert placed.confidence == pytest.approx(free.confidence, abs=0.2)

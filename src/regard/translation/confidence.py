@@ -73,6 +73,7 @@ class Observation:
     invented: tuple[str, ...] = ()  # words of the target that the target language does not have
     rarities: Sequence[float] = ()  # of the source's words, by `word_rarities`
     back: Sequence[float] | Floats = ()  # (S,) log-probabilities of the source's tokens given the target; () if unknown
+    lost: tuple[str, ...] = ()  # words of the source that the target does not predict; () if unknown
 
     @property
     def mean_log_prob(self) -> float:
@@ -254,15 +255,17 @@ def fit_calibration(
     )
 
 
-def mark_limits(confidence: Floats, labels: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Returns the confidence below which each share of `FALSE_ALARMS` of the right translations lies, and the share of
-    wrong ones below each. Limits are 0, so that nothing is marked, without a right translation.
+def mark_limits(
+    confidence: Floats, labels: Floats, shares: Sequence[float] = FALSE_ALARMS
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Returns the confidence below which each of these shares of the right translations lies, and the share of wrong
+    ones below each. Limits are 0, so that nothing is marked, without a right translation.
 
     >>> mark_limits(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))[1]
     (1.0, 1.0, 1.0, 1.0)
     """
     right, wrong = confidence[labels == 1], confidence[labels == 0]
-    limits = np.quantile(right, FALSE_ALARMS) if len(right) else np.zeros(len(FALSE_ALARMS))
+    limits = np.quantile(right, shares) if len(right) else np.zeros(len(shares))
     found = (wrong[:, None] < limits).mean(axis=0) if len(wrong) else np.zeros(len(limits))
     return tuple(limits.tolist()), tuple(found.tolist())
 

@@ -189,8 +189,9 @@ def _improbable(
     if not low:
         return None
     unknown = f" Unknown words: {shortened(', '.join(seen.invented))}." if seen.invented else ""
+    lost = f" Words of the source that do not follow from it: {shortened(', '.join(seen.lost))}." if seen.lost else ""
     said = "unlikely to be right" if mark == "doubtful" else "perhaps not right"
-    return Reason("improbable", f"By the model's probabilities it is {said} ({confidence:.0%}).{unknown}", mark)
+    return Reason("improbable", f"By the model's probabilities it is {said} ({confidence:.0%}).{unknown}{lost}", mark)
 
 
 # ── second search ─────────────────────────────────────────────────────────────────────────────────────────────────────

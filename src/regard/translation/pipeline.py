@@ -32,7 +32,7 @@ from regard.search.prefix import PrefixReader
 from regard.search.required_terms import NO_SEARCH_DEMAND, RequiredTerms, SearchDemand, SearchRun, wrong_translations
 from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
-from regard.text.words import WordLink
+from regard.text.words import WordLink, word_spans
 from regard.translation.confidence import LogProbSum, Observation, invented_words, word_rarities
 from regard.translation.guard import Judgement, is_better, judge, judge_unread, retry_options
 from regard.translation.options import TranslateOptions
@@ -41,6 +41,7 @@ from regard.translation.translation import Candidate, Reason, distinct
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 
+LOST_WORD = -5.0  # log-probability of a token of the source, given the translation, below which its word is lost
 LINE_BREAKS = {ord("\r"): " ", ord("\n"): " "}  # which a model may output
 Seen = tuple[WordAttention, list[WordLink]]  # the attention of an answer's words, and the links
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
@@ -58,6 +59,7 @@ class UnitDraft:
     checked_answers: Sequence[CheckedAnswer]  # the text of each, restored and checked
     seen: Seen | None  # of the first; None for a model without attention
     search: SearchRun
+    free: Hypothesis | None = None  # found without terms of a glossary, which the model may find improbable
     back: Sequence[float] | NDArray[np.float64] = ()  # as in `Observation`
 
     @property
@@ -161,6 +163,21 @@ class Pipeline:
         sources = tokenizer.encode_target([read for read, _ in pairs])
         tag = tokenizer.source.ids[self.back_tag or ""]
         return self.engine.log_probs([(tag, *ids) for ids in answers], [tuple(ids) for ids in sources])
+
+    def _lost_words(self, read: str, log_probs: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
+        """Returns the words of a source that its translation does not predict, by the log-probabilities of its tokens
+        given the translation."""
+        tokenizer = self.bundle.tokenizer
+        [ids] = tokenizer.encode_target([read])
+        lost = [
+            span
+            for span, log_prob in zip(tokenizer.target_pieces(ids), log_probs, strict=False)
+            if log_prob < LOST_WORD
+        ]
+        text = tokenizer.decode(ids)
+        words = [(text[start:end], start, end) for start, end in word_spans(text) if text[start].isalpha()]
+        found = [word for word, start, end in words if any(a < end and start < b for a, b in lost)]
+        return tuple(dict.fromkeys(found))
 
     def require_missing(self, drafts: list[UnitDraft], lacking: Sequence[int], options: SearchOptions) -> None:
         """Replaces drafts that lack protected spans by those of a search that must output them, if they lack fewer."""
@@ -316,7 +333,7 @@ class Pipeline:
         return Observation(
             prepared.source,
             text,
-            self._log_probs(draft.hypotheses[0]),
+            self._log_probs(draft.free or draft.hypotheses[0]),
             len(draft.unit.ids),
             attention,
             self.languages,
@@ -324,6 +341,7 @@ class Pipeline:
             invented,
             word_rarities(prepared.source, self.bundle.known_words) if self.bundle.known_words else (),
             draft.back,
+            self._lost_words(prepared.read, draft.back) if len(draft.back) else (),
         )
 
     def _judged(self, draft: UnitDraft, found: CheckedAnswer) -> Judgement | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from regard.search.engine import Ids, Progress, length_penalty
 from regard.search.options import SearchOptions
@@ -54,7 +55,7 @@ class GlossaryPipeline(Pipeline):
             for i, some in tried.items():
                 best = min(some, key=self._rank, default=drafts[i])
                 if best.missing < drafts[i].missing:
-                    drafts[i] = best
+                    drafts[i] = replace(best, free=drafts[i].free or drafts[i].hypotheses[0])
                     waiting += [i] if best.missing else []
 
     def _rank(self, draft: UnitDraft) -> tuple[int, int, float]:
