@@ -22,7 +22,7 @@ benchmarks/judged has 300 labels and 200 sentences of ten kinds of text, and the
 model of debates. The sentences were written before these weights were trained and without sight of any training text.
 benchmarks/judged/first has the sentences and the sheet of the weights before: two files of recipes/box/everyday were
 written when words that failed there were known (*wheelbarrow*, *bleach*), so it says nothing about later weights.
-benchmarks/judged/fit.tsv has 1,169 more sentences, with verdicts on the bundled weights' translations and the wrong
+benchmarks/judged/fit.tsv has 1,409 more sentences, with verdicts on the bundled weights' translations and the wrong
 words. `guard.py --sheet` fits the confidence to them, so they say nothing about its marks.
 `marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
 translation is not one of the judged ones are left out and counted.

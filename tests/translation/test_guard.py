@@ -245,6 +245,9 @@ def test_limits_of_marks_hold_on_other_sentences() -> None:
 def test_limits_rise_with_the_share_of_false_alarms(pairs: list[tuple[float, float]]) -> None:
     confidence, labels = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
     limits, found = mark_limits(confidence, labels)
+    assert limits == pytest.approx(mark_limits(confidence, labels, weights=np.full(len(pairs), 3.0))[0])
+    if (labels == 1).any():
+        assert limits == pytest.approx(np.quantile(confidence[labels == 1], FALSE_ALARMS))
     assert list(limits) == sorted(limits)
     assert list(found) == sorted(found)
 
@@ -270,7 +273,9 @@ def test_known_probabilities_of_the_source_change_the_confidence() -> None:
     assert calibration.thorough is not None
     good, bad = (judge(seen("one two", "un deux", back=[mean] * 3), calibration.thorough) for mean in (-0.5, -3.5))
     assert good.confidence > 0.7 > 0.3 > bad.confidence
-    assert set(calibration.thorough.weights) - set(calibration.weights) == {"back", "back_both", "back_lost"}
+    assert set(calibration.thorough.weights) - set(calibration.weights) == {
+        "back", "back_square", "back_both", "back_surprise", "back_lost",
+    }  # fmt: skip
 
 
 def test_the_words_of_the_source_that_the_translation_does_not_predict_are_said() -> None:

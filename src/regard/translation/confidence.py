@@ -90,14 +90,15 @@ def features(seen: Observation) -> dict[str, float]:
     """
     >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
     >>> {name: round(value, 2) for name, value in features(seen).items()}  # doctest: +NORMALIZE_WHITESPACE
-    {'surprise': -1.56, 'length': 1.61, 'both': -2.51, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08, 'covered': 1.0,
-     'invented': 0.0, 'rarest': 0.0, 'rarity': 0.0}
+    {'surprise': -1.56, 'length': 1.61, 'square': 2.44, 'both': -2.51, 'pieces': 1.33, 'written': 1.67, 'ratio': 0.08,
+     'covered': 1.0, 'invented': 0.0, 'rarest': 0.0, 'rarity': 0.0}
     """
     tokens = seen.log_probs.tokens if isinstance(seen.log_probs, LogProbSum) else len(seen.log_probs)
     surprise, length = _surprise(seen.mean_log_prob), math.log(seen.source_tokens + 1)
     found = {
         "surprise": surprise,
         "length": length,
+        "square": surprise**2,
         "both": surprise * length,  # a low probability tells more of a long sentence
         "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words have many
         "written": max(1, tokens) / max(1, len(seen.target.split())),
@@ -109,7 +110,9 @@ def features(seen: Observation) -> dict[str, float]:
     }
     if len(seen.back):
         found["back"] = _surprise(float(np.mean(seen.back)))
+        found["back_square"] = found["back"] ** 2
         found["back_both"] = found["back"] * length
+        found["back_surprise"] = found["back"] * surprise
         found["back_lost"] = math.log(1 + sum(value < LOST for value in seen.back))
     return found
 
@@ -143,7 +146,7 @@ def word_rarities(source: str, known: KnownWords) -> list[float]:
     the most frequent words have nearly 0. Empty if frequencies are unknown.
 
     >>> [round(value, 2) for value in word_rarities("the cat purrs", KnownWords(["the", "cat"], by_frequency=True))]
-    [0.0, 0.0, 4.22]
+    [0.0, 0.0, 4.21]
     """
     ranks = known.ranks
     if not ranks:
@@ -241,7 +244,8 @@ def fit_calibration(
     ratios = np.array([log_ratio(seen) for seen in observations])
     usual = float(np.median(ratios))
     kinds = np.array([seen.kind for seen in observations])
-    curves = {kind: mark_limits(held_out[kinds == kind], y[kinds == kind]) for kind in ("fragment", "sentence")}
+    chosen = {kind: kinds == kind for kind in ("fragment", "sentence")}
+    curves = {kind: mark_limits(held_out[c], y[c], weights=share[c]) for kind, c in chosen.items()}
     return Calibration(
         {name: float(weight) for name, weight in zip(names, own, strict=True)},
         float(bias - own @ middle),
@@ -256,17 +260,24 @@ def fit_calibration(
 
 
 def mark_limits(
-    confidence: Floats, labels: Floats, shares: Sequence[float] = FALSE_ALARMS
+    confidence: Floats, labels: Floats, shares: Sequence[float] = FALSE_ALARMS, weights: Floats | None = None
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Returns the confidence below which each of these shares of the right translations lies, and the share of wrong
-    ones below each. Limits are 0, so that nothing is marked, without a right translation.
+    ones below each; translations may have weights. Limits are 0, so that nothing is marked, without a right one.
 
     >>> mark_limits(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0.0, 0.0, 1.0, 1.0]))[1]
     (1.0, 1.0, 1.0, 1.0)
     """
+    weights = np.ones(len(confidence)) if weights is None else weights
     right, wrong = confidence[labels == 1], confidence[labels == 0]
-    limits = np.quantile(right, shares) if len(right) else np.zeros(len(shares))
-    found = (wrong[:, None] < limits).mean(axis=0) if len(wrong) else np.zeros(len(limits))
+    limits = found = np.zeros(len(shares))
+    if len(right):
+        order = np.argsort(right)
+        below = np.cumsum(weights[labels == 1][order])
+        below -= below[0]
+        limits = np.interp(np.asarray(shares) * below[-1], below, right[order])
+    if len(wrong):
+        found = np.average(wrong[:, None] < limits, axis=0, weights=weights[labels == 0])
     return tuple(limits.tolist()), tuple(found.tolist())
 
 
