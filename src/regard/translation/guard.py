@@ -66,9 +66,7 @@ THRESHOLDS = Thresholds()
 class Judgement(NamedTuple):
     confidence: float  # from 0, wrong, to 1, right
     reasons: tuple[Reason, ...]
-    uncertain: bool = (
-        False  # whether the confidence is so low that a better one, by `Observation.back`, is worth its time
-    )
+    uncertain: bool = False  # whether `Observation.back` is worth its time
 
 
 def judge(
