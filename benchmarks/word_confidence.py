@@ -1,11 +1,16 @@
 """The confidence of single words (docs/http-api.md), measured: how often words of each confidence stand in a reference.
 
 python benchmarks/word_confidence.py --fit "FLORES dev" dev.en dev.fr --test "FLORES devtest" test.en test.fr
+python benchmarks/word_confidence.py --sheet benchmarks/judged/fit.tsv --models src/regard/bundled --write
 
     --model FOLDER    of another model than the one in the box
     --most 300        lines of each file, taken at equal distances
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
     --write           put the fitted constants into the model's card
+
+With --sheet, a word is right if readers found nothing wrong with it in a translation by one of the models in --models.
+One calibration is fitted to the words of all directions, measured in each direction by a fit to every other sentence,
+and written into all their cards.
 
 For each test set it prints a table of words by their probability as the model gives it, and by the fitted confidence:
 how many, the mean, and the share that the reference has. A line that is calibrated has the same number twice.
@@ -14,6 +19,7 @@ how many, the mean, and the share that the reference has. A line that is calibra
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -21,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from guard import TracedRow, auc, sample, translated
+from guard import Answer, TracedRow, auc, sample, translated
 
 from regard.bundle import bundled_models
 from regard.bundle.card import WordCalibration
@@ -55,18 +61,62 @@ def measured(translator: Translator, name: str, files: Sequence[Path], most: int
     sources, references = (sample(file, most) for file in files)
     answers = translated(TracedRow.of(translator), sources)
     pairs = [(answer[0], ref) for answer, ref in zip(answers, references, strict=True) if answer is not None]
+    words, log_probs = words_of(translator, [answer for answer, _ in pairs])
+    right = [in_reference(some, split_words(ref)) for some, (_, ref) in zip(words, pairs, strict=True)]
+    return Words(name, words, log_probs, right)
+
+
+def words_of(translator: Translator, answers: Sequence[Answer]) -> tuple[list[list[str]], list[Floats]]:
+    """The words of each answer, and their log-probabilities by a forced pass."""
     tokenizer = translator.tokenizer
-    read = tokenizer.encode_source([answer.read for answer, _ in pairs])
-    rows = forced_log_probs(translator.bundle.model, read, [answer.ids for answer, _ in pairs])
-    found = Words(name, [], [], [])
-    for (answer, reference), row in zip(pairs, rows, strict=True):
+    read = tokenizer.encode_source([answer.read for answer in answers])
+    words, log_probs = [], []
+    for answer, row in zip(
+        answers, forced_log_probs(translator.bundle.model, read, [a.ids for a in answers]), strict=True
+    ):
         said = tokenizer.decode(answer.ids)
-        words = split_words(said)
         shares = subword_shares(tokenizer.target_pieces(answer.ids), word_spans(said))
-        found.words.append(words)
-        found.log_probs.append(row[:-1] @ shares)
-        found.right.append(in_reference(words, split_words(reference)))
+        words.append(split_words(said))
+        log_probs.append(row[:-1] @ shares)
+    return words, log_probs
+
+
+def judged(sheet: Path, models: Path, engine: str) -> dict[str, Words]:
+    """The words of each direction of a sheet. Words that a reader calls wrong are wrong."""
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = {}
+    for direction in dict.fromkeys(row["direction"] for row in rows):
+        some = [row for row in rows if row["direction"] == direction]
+        translator = Translator.load(models / direction, "cpu", engine)
+        answers = translated(TracedRow.of(translator), [row["source"] for row in some])
+        pairs = [
+            (answer[0], row)
+            for answer, row in zip(answers, some, strict=True)
+            if answer is not None and answer[0].text == row["translation"]
+        ]
+        words, log_probs = words_of(translator, [answer for answer, _ in pairs])
+        wrong = [{word.casefold() for word in split_words(row["wrong"].partition("(")[0])} for _, row in pairs]
+        right = [[word.casefold() not in bad for word in said] for said, bad in zip(words, wrong, strict=True)]
+        found[direction] = Words(direction, words, log_probs, right)
     return found
+
+
+def fit_judged(found: dict[str, Words], on: str) -> dict[str, WordCalibration]:
+    """One calibration for all directions, with its error in each by a fit to every other sentence."""
+
+    def half(some: Words, start: int) -> Words:
+        return Words(some.name, some.words[start::2], some.log_probs[start::2], some.right[start::2])
+
+    def fitted(parts: Sequence[Words]) -> WordCalibration:
+        features = np.concatenate([part.features for part in parts])
+        right = [one for part in parts for one in part.all_right]
+        return fit_word_calibration([(features, right)], on, "have nothing wrong with them, by readers' verdicts")
+
+    first = fitted([half(some, 0) for some in found.values()])
+    errors = {name: round(show(half(some, 1), first), 4) for name, some in found.items()}
+    every = fitted(list(found.values()))
+    return {name: dataclasses.replace(every, errors={"other such words": error}) for name, error in errors.items()}
 
 
 def show(some: Words, calibration: WordCalibration) -> float:
@@ -75,10 +125,10 @@ def show(some: Words, calibration: WordCalibration) -> float:
     plain = np.exp(np.concatenate(some.log_probs))
     pairs = zip(some.words, some.log_probs, strict=True)
     fitted = np.concatenate([word_confidences(*one, calibration) for one in pairs])
-    print(f"\n{some.name}: {len(right):,} words, {np.mean(right):.3f} of them in the reference")
+    print(f"\n{some.name}: {len(right):,} words, {np.mean(right):.3f} of them right")
     errors = {}
     for what, values in (("probability", plain), ("confidence", fitted)):
-        print(f"| {what} | words | mean | in the reference |\n|---|---|---|---|")
+        print(f"| {what} | words | mean | right |\n|---|---|---|---|")
         found = bins(values, right)
         for one in found:
             low = int(min(one.confidence, 0.999) * 10) / 10
@@ -87,6 +137,14 @@ def show(some: Words, calibration: WordCalibration) -> float:
         separate = auc(values.tolist(), [one > 0 for one in right])
         print(f"calibration error {errors[what]:.3f}, area under the ROC curve {separate:.3f}")
     return errors["confidence"]
+
+
+def write(folder: Path, calibration: WordCalibration) -> None:
+    card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    made = json.dumps(dataclasses.asdict(calibration))
+    card["word_calibration"] = json.loads(made, parse_float=lambda text: round(float(text), 4))
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def main() -> None:
@@ -98,7 +156,16 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300)
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--sheet", type=Path)
+    parser.add_argument("--models", type=Path, default=bundled_models.folder_of().parent)
     given = parser.parse_args()
+    if given.sheet:
+        found = judged(given.sheet, given.models, given.engine)
+        sentences = sum(len(some.words) for some in found.values())
+        for name, made in fit_judged(found, f"the words of {sentences:,} judged translations").items():
+            if given.write:
+                write(given.models / name, made)
+        return
     folder = find_bundle(given.model or bundled_models.folder_of())
     translator = Translator.load(folder, "cpu", given.engine)
     fitted_on, tests = (
@@ -113,11 +180,7 @@ def main() -> None:
         parser.error("this model's card has no word calibration; give sets to fit it on, with --fit")
     errors = {some.name: round(show(some, calibration), 4) for some in tests}
     if given.write:
-        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-        made = dataclasses.asdict(dataclasses.replace(calibration, errors=errors))
-        card["word_calibration"] = json.loads(json.dumps(made), parse_float=lambda text: round(float(text), 4))
-        text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
+        write(folder, dataclasses.replace(calibration, errors=errors))
 
 
 if __name__ == "__main__":

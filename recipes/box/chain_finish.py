@@ -84,18 +84,22 @@ def views(chain: Chain, seconds: float) -> Iterator[StageCost]:
 def calibrate(chain: Chain, seconds: float) -> Iterator[StageCost]:
     """Each direction by itself, as many at once as there are cores. The first converts the weights that all share."""
 
+    benchmarks = HERE.parents[1] / "benchmarks"
+    sheet: list[str | Path] = [] if chain.tiny else ["--sheet", benchmarks / "judged" / "fit.tsv"]
+
     def one(way: str) -> None:
         fit, test = held_out(chain.data, way)
         sets = [str(w) for flag, some in (("--fit", fit), ("--test", test)) for one in some for w in (flag, *one)]
         options = ["--most", str(TINY_LINES if chain.tiny else LINES), "--engine", "ctranslate2", "--no-alarms"]
         model = chain.out / "bundled" / way
-        benchmarks = HERE.parents[1] / "benchmarks"
-        sheet: list[str | Path] = [] if chain.tiny else ["--sheet", benchmarks / "judged" / "fit.tsv"]
         chain.run(benchmarks / "guard.py", "--model", model, *sets, *sheet, *options, "--write", threads=1, name=way)
 
     one(DIRECTIONS[0])
     with ThreadPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:
         list(pool.map(one, DIRECTIONS[1:]))
+    if sheet:
+        places = ["--models", chain.out / "bundled", "--engine", "ctranslate2"]
+        chain.run(benchmarks / "word_confidence.py", *sheet, *places, "--write", threads=1)
     yield StageCost("calibrate", "cpu", note=f"{TINY_LINES if chain.tiny else LINES} lines of each text")
 
 

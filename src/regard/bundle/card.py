@@ -77,14 +77,18 @@ class Calibration:
         return bool(self.on)
 
 
+IN_REFERENCE = "stand in a reference translation, too"
+
+
 @dataclass(frozen=True)
 class WordCalibration:
-    """P(a word is in the reference) ≈ σ(bias + Σ weight · feature)."""
+    """P(a word is right) ≈ σ(bias + Σ weight · feature)."""
 
     weights: dict[str, float]
     bias: float
     on: str  # the text it was fitted on
     errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+    right_if: str = IN_REFERENCE  # what right words do, to follow "words like this one"
 
     def __post_init__(self) -> None:
         require(all(map(math.isfinite, (*self.weights.values(), self.bias))), "word_calibration must be finite")
@@ -321,7 +325,9 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
         "confidence": [_fitted(known.calibration), *_curve(known.calibration)] if known.calibration.fitted else [],
-        "of a word": [f"that it stands in a reference, {_fitted(words)}"] if (words := known.word_calibration) else [],
+        "of a word": [f"share of such words that {words.right_if}, {_fitted(words)}"]
+        if (words := known.word_calibration)
+        else [],
         "alignment": _view(known.attention_view),
         "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],

@@ -1,4 +1,4 @@
-"""The calibrated confidence of a word: the probability that a word of a translation is also in a reference.
+"""The calibrated confidence of a word: the probability that a word of a translation is right.
 
     confidence = σ(bias + Σ weight · feature)        fitted by logistic regression to words of translated text
 
@@ -8,10 +8,10 @@
     letters      log(1 + its characters): short words are more often the same in another translation
     length       log(1 + words of the sentence): a short sentence has fewer possible translations
 
-A word counts as correct if the reference contains it, each occurrence once, ignoring case. A good word that the
-reference expresses differently counts as wrong, so the confidence is a lower bound of the share that is correct. The
-constants are specific to a model and stored in its card (`bundle/card.py`); without them there is only the
-probability. They are fitted and measured by `benchmarks/word_confidence.py`.
+What right means is in the calibration: readers found nothing wrong with such words, or a reference contains them, each
+occurrence once, ignoring case. A good word that the reference expresses differently then counts as wrong, so the
+confidence is a lower bound. The constants are stored in a model's card (`bundle/card.py`); without them there is only
+the probability. They are fitted and measured by `benchmarks/word_confidence.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.bundle.card import WordCalibration
+from regard.bundle.card import IN_REFERENCE, WordCalibration
 from regard.translation.confidence import MIN_LOG_PROB, SMALL, logistic_fit
 
 Floats = NDArray[np.float64]
@@ -72,12 +72,15 @@ def in_reference(words: Sequence[str], reference: Sequence[str]) -> list[bool]:
     return found
 
 
-def fit_word_calibration(sets: Sequence[tuple[Floats, Sequence[bool]]], on: str) -> WordCalibration:
-    """Fits a calibration to sets of features (N, 5) and whether each word is correct. Every set has the same weight."""
+def fit_word_calibration(
+    sets: Sequence[tuple[Floats, Sequence[bool]]], on: str, right_if: str = IN_REFERENCE
+) -> WordCalibration:
+    """Fits a calibration to sets of features (N, 5) and whether each word is right. Every set has the same weight."""
     x = np.concatenate([features for features, _ in sets])
     y = np.concatenate([np.asarray(right, dtype=np.float64) for _, right in sets])
     share = np.concatenate([np.full(len(right), len(y) / len(sets) / len(right)) for _, right in sets])
     middle, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
-    bias, *weights = logistic_fit((x - middle) / scale, y, share)
-    own = np.array(weights) / scale
-    return WordCalibration(dict(zip(FEATURES, own.tolist(), strict=True)), float(bias - own @ middle), on)
+    bias, *fitted = logistic_fit((x - middle) / scale, y, share)
+    own = np.array(fitted) / scale
+    weights = dict(zip(FEATURES, own.tolist(), strict=True))
+    return WordCalibration(weights, float(bias - own @ middle), on, right_if=right_if)

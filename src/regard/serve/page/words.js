@@ -160,7 +160,7 @@ export function openAlternatives(answer, number, anchor) {
 
 export function surenessText(word) {
   if (word.confidence !== null && word.confidence !== undefined)
-    return `${percent(word.confidence)} of words like this one stand in a reference translation, too`;
+    return `${percent(word.confidence)} of words like this one are right`;
   return `The model gives this word ${percent(word.probability)}`;
 }
 

@@ -64,7 +64,8 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
         "view": view_data(bundle),
         "confidence": None if pair.target.confidence is None else json_numbers(pair.target.confidence),
         "reasons": [one._asdict() for one in pair.target.reasons],
-        "word_calibration": None if calibration is None else {"on": calibration.on, "errors": calibration.errors},
+        "word_calibration": calibration
+        and {"on": calibration.on, "errors": calibration.errors, "right_if": calibration.right_if},
         "confidence_caption": _confidence_caption(pair),
         "share_caption": SHARE_CAPTION if share else None,
     }
@@ -108,7 +109,7 @@ def _confidence_caption(pair: SentencePair) -> str:
         return NO_WORD_CONFIDENCE
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in calibration.errors.items())
     return (
-        "how often a word like this one stands in a reference translation, too; "
+        f"the share of words like this one that {calibration.right_if}; "
         f"fitted on {calibration.on}; calibration error {errors or 'not measured'}"
     )
 
