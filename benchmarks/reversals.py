@@ -78,15 +78,19 @@ def _substitution(pattern: str, replacement: str) -> Rewrite:
     return rewrite
 
 
+# Not the last group of 10 000, 11:00 or 802.11.
+WHOLE_NUMBER = regex.compile(r"(?<![\p{L}\d.,:–-]|\d\s)\d{1,4}(?![\d%°:]|[.,]\d)(?=\s\p{L})")
+
+
 def changed_digits(text: str) -> str | None:
     """12 → 13."""
-    found = regex.search(r"(?<![\p{L}\d.,])\d{1,4}(?![\d%°:]|[.,]\d)(?=\s\p{L})", text)
+    found = WHOLE_NUMBER.search(text)
     return None if found is None else text[: found.start()] + str(int(found[0]) + 1) + text[found.end() :]
 
 
 def transposed_digits(text: str) -> str | None:
     """1945 → 1954, and 5 → 50."""
-    found = regex.search(r"(?<![\p{L}\d.,])\d{1,4}(?![\d%°:]|[.,]\d)(?=\s\p{L})", text)
+    found = WHOLE_NUMBER.search(text)
     if found is None:
         return None
     digits = found[0]
