@@ -3,6 +3,8 @@
     python benchmarks/judge.py sheet --old src/regard/bundled --new runs/general/bundled --out runs/judged
     python benchmarks/judge.py count runs/judged --data data/general
     python benchmarks/judge.py marks benchmarks/judged --models src/regard/bundled
+    python benchmarks/judge.py reversals benchmarks/judged --models src/regard/bundled
+    python benchmarks/judge.py idioms benchmarks/judged --pairs fr-en news.fr news.en
 
 `sheet` translates the texts of a folder, labels.tsv and sentences.tsv, with the six directions of both models and
 writes OUT/sheet.tsv: one row per text with translations A and B, which of them is the old model's being random in each
@@ -26,6 +28,9 @@ benchmarks/judged/fit.tsv has 1,409 more sentences, with verdicts on the bundled
 words. `guard.py --sheet` fits the confidence to them, so they say nothing about its marks.
 `marks` translates the texts of a filled-in sheet again and says how many of each verdict the guard marks; texts whose
 translation is not one of the judged ones are left out and counted.
+`reversals` does the same with the reversals of reversals.tsv, which were found by reading the wrong translations of
+fit.tsv. `idioms` says how many of fit.tsv's translations have an idiom that is translated word by word, of each
+verdict, and how many of other true pairs, which are false alarms unless the translator was literal.
 """
 
 from __future__ import annotations
@@ -38,7 +43,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import regard
+from regard.data.text_files import read_lines
 from regard.report.table import Table
+from regard.translation.idioms import literal_idioms
 
 TEXTS = Path(__file__).with_name("judged")
 VERDICTS = {"g": "good", "m": "minor", "w": "wrong"}
@@ -173,6 +180,40 @@ def marks(folder: Path, models: Path, marking: str, thorough: bool) -> Table:
     return Table(["", *(f"{name}: {kind}" for name in VERDICTS.values() for kind in kinds)], rows)
 
 
+def marked_reversals(folder: Path, models: Path, thorough: bool) -> Table:
+    """Counts the marked translations by the kind of their reversal."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    by_direction: dict[str, list[Row]] = defaultdict(list)
+    for row in read(folder / "reversals.tsv"):
+        by_direction[row["direction"]].append(row)
+    for direction, some in by_direction.items():
+        translator = regard.load(models / direction, engine="ctranslate2")
+        found = translator.translate([row["source"] for row in some], thorough=thorough)
+        for row, translation in zip(some, found, strict=True):
+            same = translation.text == row["translation"]
+            state = ("marked" if translation.marked else "unmarked") if same else "translated otherwise"
+            counts[row["reversal"]][state] += 1
+            counts["all"][state] += 1
+    states = ("marked", "unmarked", "translated otherwise")
+    return Table(["", *states], [[kind, *(str(some[state]) for state in states)] for kind, some in counts.items()])
+
+
+def literal(folder: Path, pairs: Sequence[tuple[str, str, str]]) -> Table:
+    """Counts the translations with a literal idiom: those of a sheet by kind and verdict, and those of true pairs."""
+    counts: dict[str, Counter[bool]] = defaultdict(Counter)
+    for row in read(folder / "fit.tsv"):
+        source, target = row["direction"].split("-")
+        found = bool(literal_idioms(row["source"], row["translation"], (source, target)))
+        kind = "idioms" if row["kind"] == "idioms" else "others"
+        counts[f"{kind}, {VERDICTS[row['verdict']]}"][found] += 1
+    for direction, *files in pairs:
+        source, target = direction.split("-")
+        for one, other in zip(*map(read_lines, map(Path, files)), strict=True):
+            counts[f"{direction}, true pairs"][bool(literal_idioms(one, other, (source, target)))] += 1
+    rows = [[name, str(some.total()), str(some[True])] for name, some in counts.items()]
+    return Table(["", "texts", "marked"], rows)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = options.add_subparsers(dest="command", required=True)
@@ -190,9 +231,22 @@ def main() -> None:
     marked.add_argument("folder", type=Path)
     marked.add_argument("--models", type=Path, required=True, help="folder with the six directions")
     marked.add_argument("--marks", choices=("lenient", "normal", "strict"), default="normal")
-    marked.add_argument("--thorough", action="store_true", help="score every source given its translation")
+    marked.add_argument("--thorough", action="store_true", help="score uncertain sources given their translation")
+    reversed_ones = commands.add_parser("reversals", help="count what the guard marks of reversals that were made")
+    reversed_ones.add_argument("folder", type=Path)
+    reversed_ones.add_argument("--models", type=Path, required=True, help="folder with the six directions")
+    reversed_ones.add_argument(
+        "--thorough", action="store_true", help="score uncertain sources given their translation"
+    )
+    idioms = commands.add_parser("idioms", help="count idioms that were translated word by word")
+    idioms.add_argument("folder", type=Path)
+    idioms.add_argument("--pairs", nargs=3, action="append", default=[], metavar=("DIRECTION", "SOURCES", "TARGETS"))
     given = options.parse_args()
-    if given.command == "sheet":
+    if given.command == "reversals":
+        print(marked_reversals(given.folder, given.models, given.thorough).markdown())
+    elif given.command == "idioms":
+        print(literal(given.folder, given.pairs).markdown())
+    elif given.command == "sheet":
         make_sheet(texts(given.texts), given.old, given.new, given.out, given.seed, given.judged)
     elif given.command == "count":
         print(count(given.folder, given.data).markdown())
