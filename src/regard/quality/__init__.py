@@ -1,1 +1,0 @@
-"""Quality estimation: how likely a translation and each of its words are wrong, without a reference."""
