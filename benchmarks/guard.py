@@ -58,7 +58,7 @@ from regard.translation.confidence import (
     rightness,
     word_rarities,
 )
-from regard.translation.guard import Judgement, judge
+from regard.translation.guard import judge
 from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
 from regard.translation.units import Unit
@@ -273,17 +273,7 @@ def mark_figures(confidence: Sequence[float], quality: Sequence[float]) -> list[
     return [auc(*zip(*decided, strict=True)), *found]
 
 
-Judge = Callable[[Observation, Calibration], Judgement]
-
-
-def judged_thoroughly(seen: Observation, calibration: Calibration) -> Judgement:
-    """As the pipeline judges with `thorough`: uncertain ones by the source's probability given the translation."""
-    first = judge(seen, calibration)
-    again = first.uncertain and calibration.thorough is not None and len(seen.back)
-    return judge(seen, calibration.thorough) if again and calibration.thorough else first
-
-
-def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str, judge: Judge) -> None:
+def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str) -> None:
     heads = " | ".join(f"found at {rate:.1%}" for rate in SHOWN)
     print(f"\n| {title} | right | wrong | AUC | {heads} | right marked | doubtful | wrong marked | doubtful |")
     print("|---|" + "---|" * (len(SHOWN) + 7))
@@ -302,7 +292,7 @@ def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str, j
 
 
 def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judged: People | None) -> None:
-    """What is found without each feature: in the tests, and in the sentences judged by people, each half by a fit to
+    """What is found without each feature: in the tests, and in the sentences with verdicts, each half by a fit to
     the other."""
     names = list(features(tests[0].observations[0]))
     cheap = [name for name in names if not name.startswith("back")]
@@ -455,16 +445,16 @@ def main() -> None:
     print(f"pieces that are not written: {calibration.unwritten:.4f} nats a token")
     if fitted_on:
         names = ", ".join(some.name for some in fitted_on)
-        names += ", sentences judged by people" if judged else ""
+        names += ", sentences with verdicts" if judged else ""
         calibration = fit_calibration(
             [(some.observations, some.quality) for some in fitted_on], names, calibration.unwritten, (), judged
         )
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
     levels = {"set": calibration} | ({"thorough": calibration.thorough} if calibration.thorough else {})
-    show_marks(tests, calibration, "set", judge)
+    show_marks(tests, calibration, "set")
     if calibration.thorough:
-        show_marks(tests, calibration, "thorough", judged_thoroughly)
+        show_marks(tests, calibration.thorough, "thorough")
     if given.signals:
         show_signals(fitted_on, tests, judged)
     if given.judged:

@@ -231,13 +231,11 @@ def main() -> None:
     marked.add_argument("folder", type=Path)
     marked.add_argument("--models", type=Path, required=True, help="folder with the six directions")
     marked.add_argument("--marks", choices=("lenient", "normal", "strict"), default="normal")
-    marked.add_argument("--thorough", action="store_true", help="score uncertain sources given their translation")
+    marked.add_argument("--thorough", action="store_true", help="score sources given their translations")
     reversed_ones = commands.add_parser("reversals", help="count what the guard marks of reversals that were made")
     reversed_ones.add_argument("folder", type=Path)
     reversed_ones.add_argument("--models", type=Path, required=True, help="folder with the six directions")
-    reversed_ones.add_argument(
-        "--thorough", action="store_true", help="score uncertain sources given their translation"
-    )
+    reversed_ones.add_argument("--thorough", action="store_true", help="score sources given their translations")
     idioms = commands.add_parser("idioms", help="count idioms that were translated word by word")
     idioms.add_argument("folder", type=Path)
     idioms.add_argument("--pairs", nargs=3, action="append", default=[], metavar=("DIRECTION", "SOURCES", "TARGETS"))

@@ -8,7 +8,7 @@ python benchmarks/word_confidence.py --sheet benchmarks/judged/fit.tsv --models 
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
     --write           put the fitted constants into the model's card
 
-With --sheet, a word is right if readers found nothing wrong with it in a translation by one of the models in --models.
+With --sheet, a word of a translation by a model in --models is right if the verdict names nothing wrong with it.
 One calibration is fitted to the words of all directions, measured in each direction by a fit to every other sentence,
 and written into all their cards.
 
@@ -111,7 +111,7 @@ def fit_judged(found: dict[str, Words], on: str) -> dict[str, WordCalibration]:
     def fitted(parts: Sequence[Words]) -> WordCalibration:
         features = np.concatenate([part.features for part in parts])
         right = [one for part in parts for one in part.all_right]
-        return fit_word_calibration([(features, right)], on, "have nothing wrong with them, by readers' verdicts")
+        return fit_word_calibration([(features, right)], on, "have nothing wrong with them, by verdicts")
 
     first = fitted([half(some, 0) for some in found.values()])
     errors = {name: round(show(half(some, 1), first), 4) for name, some in found.items()}

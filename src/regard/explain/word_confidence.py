@@ -8,7 +8,7 @@
     letters      log(1 + its characters): short words are more often the same in another translation
     length       log(1 + words of the sentence): a short sentence has fewer possible translations
 
-What right means is in the calibration: readers found nothing wrong with such words, or a reference contains them, each
+What right means is in the calibration: verdicts found nothing wrong with such words, or a reference contains them, each
 occurrence once, ignoring case. A good word that the reference expresses differently then counts as wrong, so the
 confidence is a lower bound. The constants are stored in a model's card (`bundle/card.py`); without them there is only
 the probability. They are fitted and measured by `benchmarks/word_confidence.py`.

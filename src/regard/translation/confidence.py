@@ -4,8 +4,8 @@
 
 The features are cheap: the log-probability of the translation, lengths, how much of the source was attended to, how
 rare its words are, and words that the target language does not have. With the option `thorough`, a model of both
-directions also gives the probability of the source given the translation, for sentences whose cheap confidence is
-uncertain: the best signal, which takes more than half as long as their search. The weights belong to a model and are
+directions also gives the probability of the source given the translation: the best signal, which takes about half as
+long as the search. The weights belong to a model and are
 stored in its card (`bundle/card.py`), together with the limits of the two marks, *check* and *doubtful*: a limit is the
 confidence below which a given share of right translations lies (`FALSE_ALARMS`). They are chosen separately for
 fragments and sentences.
@@ -217,9 +217,9 @@ def fit_calibration(
     sets: Sequence[Labelled], on: str, unwritten: float = 0.0, names: Sequence[str] = (), judged: Labelled | None = None
 ) -> Calibration:
     """Fits a calibration to sets of labelled observations, all of the same weight, by the features of these names;
-    without names by all but those of `thorough`, for which there is then a second one if they are known. Those that
-    people judged have as much weight as all sets together. The limits of the marks are chosen by confidences that a fit
-    to the other half of the text predicts."""
+    without names by all but those of `thorough`, for which there is then a second one if they are known. Those with
+    verdicts have as much weight as all sets together. The limits of the marks are chosen by confidences that a fit to
+    the other half of the text predicts."""
     weights = [1 / len(sets)] * len(sets) + [1.0] * (judged is not None)
     every_set = [*sets, judged] if judged else sets
     observations = [seen for some, _ in every_set for seen in some]

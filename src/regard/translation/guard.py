@@ -39,7 +39,6 @@ MIN_UNREAD_LETTERS = 2  # in another script, of a doubtful sentence
 UNTRANSLATED = frozenset(("language", "copied"))
 MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # for a source in another language, or a copy
 LIMITS: dict[Marking, tuple[int, int]] = {"lenient": (0, 1), "normal": (1, 2), "strict": (2, 3)}  # doubtful, check
-UNCERTAIN = -1  # the limit below which a confidence is uncertain: the highest
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,6 @@ THRESHOLDS = Thresholds()
 class Judgement(NamedTuple):
     confidence: float  # from 0, wrong, to 1, right
     reasons: tuple[Reason, ...]
-    uncertain: bool = False  # whether `Observation.back` is worth its time
 
 
 def judge(
@@ -82,12 +80,7 @@ def judge(
         return Judgement(min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED), reasons)
     opposite = [reason._replace(mark="check") for reason in reversals(seen.source, seen.target, seen.languages)]
     idioms = literal_idioms(seen.source, seen.target, seen.languages)
-    return Judgement(confidence, (*reasons, *opposite, *idioms), _is_uncertain(seen, confidence, calibration))
-
-
-def _is_uncertain(seen: Observation, confidence: float, calibration: Calibration) -> bool:
-    below = calibration.limits.get(seen.kind)
-    return calibration.thorough is not None and below is not None and confidence < below[UNCERTAIN]
+    return Judgement(confidence, (*reasons, *opposite, *idioms))
 
 
 def judge_unread(source: str, scripts: Sequence[str] | None) -> Judgement | None:

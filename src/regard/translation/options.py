@@ -84,7 +84,7 @@ class TranslateOptions(SearchSettings):
     glossary: Glossary | None = None  # terms with fixed translations; a dict of them becomes a Glossary
     guard: bool = key(True, "Judge every sentence, mark those that are perhaps wrong, and search some of them again.")
     thorough: bool = key(
-        False, "Judge uncertain sentences also by the source's probability given the translation, which takes longer."
+        False, "Judge also by the source's probability given the translation, which takes about half as long again."
     )
     marks: Marking = key(
         "normal", "How readily sentences are marked as perhaps wrong: strict marks more, lenient fewer."

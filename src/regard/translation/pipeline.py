@@ -95,7 +95,7 @@ class Pipeline:
     languages: tuple[str | None, str | None]
     tag: str | None = None  # the first token of every source, if there is one
     target_words: KnownWords | None = None  # words of the target language; None if unknown
-    back_tag: str | None = None  # the tag of the source language, to score the sources of uncertain answers
+    back_tag: str | None = None  # the tag of the source language, to score sources given answers
     fill_unknown: FillUnknown | None = None
 
     def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
@@ -119,10 +119,7 @@ class Pipeline:
 
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
         """Returns each unit's result of a first search, and all that the guard can observe; None if nothing is read."""
-        drafts = self._checked_drafts(units, self.search)
-        answered = [i for i, draft in enumerate(drafts) if draft.hypotheses]
-        for i, draft in zip(answered, self._scored_back([drafts[i] for i in answered]), strict=True):
-            drafts[i] = draft
+        drafts = self._scored_back(self._checked_drafts(units, self.search))
         return [
             (self._result(draft), self._observation(draft, repaired(draft.checked_answers[0]).text)) for draft in drafts
         ]
@@ -130,21 +127,16 @@ class Pipeline:
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitResult]:
-        drafts = self._checked_drafts(units, options, progress)
-        found = [self._result(draft) for draft in drafts]
-        chosen = [i for i, one in enumerate(found) if one.judgement and one.judgement.uncertain]
-        if self.back_tag is None or not chosen:
-            return found
-        for i, draft in zip(chosen, self._scored_back([drafts[i] for i in chosen]), strict=True):
-            found[i] = replace(found[i], judgement=self._judged(draft, found[i].outcome))
-        return found
+        drafts = self._scored_back(self._checked_drafts(units, options, progress))
+        return [self._result(draft) for draft in drafts]
 
     def _scored_back(self, drafts: Sequence[UnitDraft]) -> list[UnitDraft]:
         """Returns the drafts with the log-probabilities of their sources given their translations."""
         if self.back_tag is None:
             return list(drafts)
-        texts = [(draft.unit.prepared.read, self._text(draft.hypotheses[0])) for draft in drafts]
-        return [replace(draft, back=row) for draft, row in zip(drafts, self.back_log_probs(texts), strict=True)]
+        answered = [draft for draft in drafts if draft.hypotheses]
+        rows = iter(self.back_log_probs([(one.unit.prepared.read, self._text(one.hypotheses[0])) for one in answered]))
+        return [replace(draft, back=next(rows)) if draft.hypotheses else draft for draft in drafts]
 
     def _checked_drafts(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
