@@ -233,7 +233,7 @@ PATTERNS = (
     ("code", "#", rf"#(?=[a-fA-F]{{0,7}}\d)(?:{_HEX}{{6}}|{_HEX}{{8}})(?!\w)"),  # #1a2b3c
     ("code", "[0-9a-fA-FvV]", ID),
     ("code", "[A-Za-z_]", IDENTIFIER),
-    ("code", r"\p{Ll}", r"(?<![\w.-])\p{Ll}++\d++[\p{Ll}\d]*+(?![\p{L}\p{N}_])"),  # mp3  x86
+    ("code", r"\p{Ll}", r"(?<![\w.-])\p{Ll}++\d++[\p{Ll}\d]*+(?:-\d++)*+(?![\p{L}\p{N}_])"),  # mp3  x86-64
     ("number", NUMBER_STARTS, NUMBER),
     ("mention", "@", r"(?<![\w@/])@(?=\d*+[\p{L}_])\w++(?:[.-]\w++)*+(?:/\w++(?:[.-]\w++)*+)?+"),
     ("tag", "#", r"(?<![\w&#/])#[\p{L}\p{M}\p{N}_]++"),
