@@ -6,13 +6,15 @@ NEWEST := .venv-newest
 RELEASE := .venv-release
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
-# Python compiles on all cores what pip would compile on one, but for files that are hardly ever imported; a few are for
-# other versions of Python, which is no fault. What is missing is compiled when it is first imported.
+# Python compiles on all cores what pip would compile on one, but for packages of which tests and commands import little
+# or nothing; a few files are for other versions of Python, which is no fault. What is missing is compiled when it is
+# first imported.
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib >/dev/null 2>&1 || true
+RARE := /tests/|/site-packages/(graphql|mypy|mypyc|pandas|pip|pygments/lexers|ray|schemathesis|setuptools|tensorboard|torch/_inductor|torch/testing|torchgen|transformers/models)/
+COMPILE := $(BIN)/python -m compileall -q -j 0 -x '$(RARE)' $(VENV)/lib >/dev/null 2>&1 || true
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-soak test-lowest test-newest check house bench dist clean
+.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-soak test-lowest test-newest check types style house bench dist clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
@@ -88,10 +90,14 @@ test-newest: $(NEWEST)/bin/python  # installs again each time, because what is n
 $(NEWEST)/bin/python:
 	$(PYTHON) -m venv $(NEWEST)
 
-check: install-dev
+check: types style  # two parts, which make -j2 runs side by side
+
+types: install-dev
+	$(BIN)/mypy --num-workers 2
+
+style: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
 
