@@ -13,8 +13,17 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from browsing import CHROMIUM, Open, RunningServer
 from regard.bundle import bundled_models
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
+# Chromium obeys the last --disable-features. These are those of playwright's own that matter here, and the parts of the
+# address bar that every new context would load into a process of their own.
+WITHOUT = (
+    *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
+    *("MediaRouter", "OptimizationHints", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("WebUIOmniboxAimPopup", "WebUIOmniboxPopup"),
+)
+QUIET = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    f"--disable-features={','.join(WITHOUT)}",
+]
 
 PAIRS = """The black cat sleeps.\tLe chat noir dort.
 The dog eats.\tLe chien mange.
