@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 import typer
 
+from regard.course.complexity.measure import MeasurementPlan
 from regard.errors import InputError
 
 command = importlib.import_module("regard.cli.course")
@@ -39,8 +41,12 @@ def test_every_form_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"regard: wrote {page}" in err
 
 
-def test_plain_text_and_the_number_of_threads_is_set_back(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_text_and_the_number_of_threads_is_set_back(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = torch.get_num_threads()
+    quick = MeasurementPlan.quick  # its longest paths take seconds where two threads wait for each other
+    monkeypatch.setattr(MeasurementPlan, "quick", lambda plan: replace(quick(plan), structure=(8, 16), repeats=1))
     run(*SMALL, "--threads", "2")
     out = capsys.readouterr().out
     assert out.startswith("What a layer costs: cpu, 2 threads, torch ")
