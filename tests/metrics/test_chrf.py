@@ -154,7 +154,9 @@ def test_official_wmt17_scores():
 
 
 @needs_wmt17
-@pytest.mark.parametrize("lines", [1000, pytest.param(3004, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "lines", [250, pytest.param(1000, marks=pytest.mark.long), pytest.param(3004, marks=pytest.mark.slow)]
+)
 def test_every_wmt17_system_as_sacrebleu(lines):
     """As a text and line by line. chrF++ counts what chrF does and more, so sacreBLEU counts once for both."""
     reference = read("newstest2017.reference.de")[:lines]

@@ -17,6 +17,7 @@ from regard.translator import Translator
 from support import Call
 
 MODEL = "en-fr"
+ENGINES = ("native", "ctranslate2")
 # One of the phrase table, one with spans, one on which 8 bits and 32 may differ, and texts with a second pass.
 TEXTS = [
     "Kind regards",
@@ -27,7 +28,7 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["native", "ctranslate2"])
+@pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -51,7 +52,15 @@ def post(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("text", TEXTS)
+# The native engine takes several times as long: `make test` asks it for three texts, `make test-long` for the others.
+EACH = [
+    pytest.param(engine, text, marks=[pytest.mark.long] if engine == "native" and text in TEXTS[1::3] else [])
+    for engine in ENGINES
+    for text in TEXTS
+]
+
+
+@pytest.mark.parametrize(("engine", "text"), EACH, indirect=["engine"])
 def test_every_interface_says_the_same(client: TestClient, translator: Translator, text: str) -> None:
     said = translator.translate(text)
     assert post(client, "/translate", q=text, source="en", target="fr")["translatedText"] == said.text
