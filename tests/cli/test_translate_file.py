@@ -12,6 +12,8 @@ import pytest
 
 from support import Call
 
+pytestmark = pytest.mark.usefixtures("usual_engine")
+
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>The cat</title></head>
 <body><h1>The black cat</h1>
