@@ -95,7 +95,6 @@ def test_real_lines_as_sacrebleu():
         assert str(ter(hypotheses, reference, **options)) == str(theirs)
 
 
-@pytest.mark.long
 @needs_wmt17
 def test_official_wmt17_rate_of_one_system():
     """Tercom's rate, to the three digits it was published with."""
