@@ -21,8 +21,8 @@ WHOLE = {
     "ftp://a.b/c example.com/a/b. http://localhost:8080/x https://x.example/{id}/y",
     "email": "me@example.com a.b+c@x.co.uk mailto:me@example.com @user@server.example",
     "path": r"/usr/local/bin C:\Users\x ./a/b.txt ~/x report.pdf src/main.py archive.tar.gz ../up .gitignore /etc",
-    "code": "`x` --flag --out=x.json snake_case camelCase() foo.bar() CONSTANT_NAME v2.0.1 2.0.1 #1a2b3c 0xff mp3 x86-64 "
-    "123e4567-e89b-12d3-a456-426614174000 192.168.0.1 __init__ a1b2c3d4e5 std::vector my_call(x)",
+    "code": "`x` --flag --out=x.json snake_case camelCase() foo.bar() CONSTANT_NAME v2.0.1 2.0.1 #1a2b3c 0xff mp3 "
+    "x86-64 123e4567-e89b-12d3-a456-426614174000 192.168.0.1 __init__ a1b2c3d4e5 std::vector my_call(x)",
     "mention": "@name @first.last @scope/name",
     "tag": "#tag #1 #Été",
     "emoji": "🍕 👩‍👩‍👧 👍🏽 🇫🇷 🇫🇷🇩🇪 1️⃣ ❤️ 😂😂 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f "
