@@ -9,7 +9,7 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
     --keep FOLDER     translations are kept here and read again by the next run
     --write           put the fitted constants into the model's card
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
-    --sheet FILE      also fit to people's verdicts on the translations of models beside this one (judged/fit.tsv)
+    --sheet FILE      also fit to verdicts on the translations of models beside this one (judged/fit.tsv)
     --judged FOLDER   compare with people's judgements of other translations (scores.en-de.*, critical.en-de.*)
     --signals         what each signal is worth: the figures without it
     --no-alarms       without the false alarms of each rule
@@ -199,16 +199,14 @@ def measured(watched: TracedRow, name: str, files: Sequence[Path], most: int, ke
 
 
 VERDICTS = {"g": 1.0, "m": 0.5, "w": 0.0}  # good, with small errors, wrong
+Judged = tuple[list[Observation], list[float]]  # observations, and the verdict on each
 
 
-People = tuple[list[Observation], list[float]]  # observations, and the verdict on each
-
-
-def judged_by_people(sheet: Path, models: Path, keep: Path | None, engine: str) -> People:
+def with_verdicts(sheet: Path, models: Path, keep: Path | None, engine: str) -> Judged:
     """The sentences of a sheet, in all directions, whose translation is still the one that was judged."""
     kept = keep.parent / f"{sheet.stem}.pickle" if keep else None
     if kept is not None and kept.exists():
-        found: People = pickle.loads(kept.read_bytes())
+        found: Judged = pickle.loads(kept.read_bytes())
         return found
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -291,7 +289,7 @@ def show_marks(sets: Sequence[Measured], calibration: Calibration, title: str) -
         print(f"| {some.name} | {counts[0]:,} | {counts[1]:,} | {' | '.join(cells)} |")
 
 
-def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judged: People | None) -> None:
+def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judged: Judged | None) -> None:
     """What is found without each feature: in the tests, and in the sentences with verdicts, each half by a fit to
     the other."""
     names = list(features(tests[0].observations[0]))
@@ -301,7 +299,7 @@ def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judge
         [features(one) for some in tests for one in some.observations],
         [q for s in tests for q in s.quality],
     )
-    print("\n| signals | AUC | found at 3% | by people: AUC | found at 3% | found at 10% |\n|---|---|---|---|---|---|")
+    print("\n| signals | AUC | found at 3% | verdicts: AUC | found at 3% | found at 10% |\n|---|---|---|---|---|---|")
     without = {f"all but {name}": [other for other in cheap if other != name] for name in cheap}
     for title, used in {"all cheap ones": cheap, "with those of thorough": names, **without}.items():
         calibration = fit_calibration(sets, "", 0.0, used, judged)
@@ -310,7 +308,7 @@ def show_signals(fitted_on: Sequence[Measured], tests: Sequence[Measured], judge
         if judged:
             found = np.zeros(len(judged[1]))
             for half in (0, 1):
-                other: People = (judged[0][1 - half :: 2], judged[1][1 - half :: 2])
+                other: Judged = (judged[0][1 - half :: 2], judged[1][1 - half :: 2])
                 part = fit_calibration(sets, "", 0.0, used, other)
                 found[half::2] = [predicted_rightness(features(one), part) for one in judged[0][half::2]]
             figures = mark_figures(found.tolist(), judged[1])
@@ -436,7 +434,7 @@ def main() -> None:
     folder = find_bundle(given.model or bundled_models.folder_of())
     watched = TracedRow.of(Translator.load(folder, "cpu", given.engine))
     watched = watched.with_unwritten([line for _, s, _ in (*given.fit, *given.test) for line in sample(Path(s), FEW)])
-    judged = judged_by_people(given.sheet, folder.parent, given.keep, given.engine) if given.sheet else None
+    judged = with_verdicts(given.sheet, folder.parent, given.keep, given.engine) if given.sheet else None
     fitted_on, tests = (
         [measured(watched, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
         for sets in (given.fit, given.test)
@@ -452,9 +450,8 @@ def main() -> None:
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
     levels = {"set": calibration} | ({"thorough": calibration.thorough} if calibration.thorough else {})
-    show_marks(tests, calibration, "set")
-    if calibration.thorough:
-        show_marks(tests, calibration.thorough, "thorough")
+    for title, one in levels.items():
+        show_marks(tests, one, title)
     if given.signals:
         show_signals(fitted_on, tests, judged)
     if given.judged:

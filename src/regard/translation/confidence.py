@@ -5,10 +5,9 @@
 The features are cheap: the log-probability of the translation, lengths, how much of the source was attended to, how
 rare its words are, and words that the target language does not have. With the option `thorough`, a model of both
 directions also gives the probability of the source given the translation: the best signal, which takes about half as
-long as the search. The weights belong to a model and are
-stored in its card (`bundle/card.py`), together with the limits of the two marks, *check* and *doubtful*: a limit is the
-confidence below which a given share of right translations lies (`FALSE_ALARMS`). They are chosen separately for
-fragments and sentences.
+long as the search. The weights belong to a model and are stored in its card (`bundle/card.py`), together with the
+limits of the two marks, *check* and *doubtful*: a limit is the confidence below which a given share of right
+translations lies (`FALSE_ALARMS`). They are chosen separately for fragments and sentences.
 """
 
 from __future__ import annotations

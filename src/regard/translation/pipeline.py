@@ -119,7 +119,7 @@ class Pipeline:
 
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
         """Returns each unit's result of a first search, and all that the guard can observe; None if nothing is read."""
-        drafts = self._scored_back(self._checked_drafts(units, self.search))
+        drafts = self._checked_drafts(units, self.search)
         return [
             (self._result(draft), self._observation(draft, repaired(draft.checked_answers[0]).text)) for draft in drafts
         ]
@@ -127,8 +127,7 @@ class Pipeline:
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitResult]:
-        drafts = self._scored_back(self._checked_drafts(units, options, progress))
-        return [self._result(draft) for draft in drafts]
+        return [self._result(draft) for draft in self._checked_drafts(units, options, progress)]
 
     def _scored_back(self, drafts: Sequence[UnitDraft]) -> list[UnitDraft]:
         """Returns the drafts with the log-probabilities of their sources given their translations."""
@@ -141,12 +140,12 @@ class Pipeline:
     def _checked_drafts(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitDraft]:
-        """Searches for the units, and once more for those that lack a protected span."""
+        """Searches for the units, and once more for those that lack a protected span; scores sources if asked to."""
         drafts = self.drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         if lacking:
             self.require_missing(drafts, lacking, options)
-        return drafts
+        return self._scored_back(drafts)
 
     def back_log_probs(self, pairs: Sequence[tuple[str, str]]) -> Sequence[NDArray[np.float64]]:
         """Returns the log-probabilities of the tokens of sources, as read, given answers of the model."""
