@@ -1,7 +1,7 @@
 """How fast a GPU translates: our search against Hugging Face's generate, and the model in the box on real text.
 
     python benchmarks/gpu_translating.py                                  # both forced runs, Hugging Face beside them
-    python benchmarks/gpu_translating.py --text lines.en --lines 100000   # text to text, and where the time goes
+    python benchmarks/gpu_translating.py --text lines.en --workers 24     # text to text
 
 The forced runs have random weights and random sources: Transformer base, 32,000 words, bf16, 512 sentences of 30 tokens
 in flight, 30 output tokens each. Ours cannot end, because the bias of EOS is −10,000, and stops at its limit; Hugging
@@ -12,9 +12,10 @@ is timed over several batches, after one that compiles and records.
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from operator import ne
@@ -26,6 +27,9 @@ import torch
 
 from regard import Translator
 from regard.batch import EOS
+from regard.bulk.speed import ALL, measure_speed
+from regard.cli.translate_models import load_models
+from regard.export.huggingface import export_huggingface
 from regard.models.base import Model
 from regard.models.transformer import PRESETS, Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -134,67 +138,55 @@ def forced(args: argparse.Namespace) -> list[str]:
     return rows
 
 
-@dataclass
-class Clock:
-    """Seconds by stage. What the host waits for counts, since it waits for the GPU."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*given: Any, **named: Any) -> Any:
-            began = time.perf_counter()
-            try:
-                return function(*given, **named)
-            finally:
-                self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
-
-        return run
-
-    def listed(self, name: str, function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-        """The same for what gives its results one by one."""
-
-        def run(*given: Any, **named: Any) -> Iterator[Any]:
-            one = self.timed(name, partial(next, function(*given, **named), None))
-            while (found := one()) is not None:
-                yield found
-
-        return run
-
-
-class TimedEngine:
-    def __init__(self, engine: Any, clock: Clock) -> None:
-        self.search = clock.timed("search", engine.search)
-        self.attention = clock.timed("attention pass", engine.attention)
-        self.log_probs = engine.log_probs
-
-
 def real_text(args: argparse.Namespace) -> list[str]:
-    """The model in the box, text to text, as `translate` does it by default."""
-    from regard.translation import pipeline
-    from regard.translation import translator as module
-
+    """A model, text to text, beside Hugging Face with its export and its tokenizer on the same lines."""
     with args.text.open(encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in islice(file, args.lines)]
-    translator = Translator.load(device=args.device, engine="native")
-    translator.translate(lines[:3000])  # compiles and records
-    clock = Clock()
-    make = translator.engine
-    translator.engine = lambda *given, **named: TimedEngine(make(*given, **named), clock)  # type: ignore[method-assign]
-    module.UnitMaker.units = clock.listed("preparation", module.UnitMaker.units)  # type: ignore[method-assign]
-    module.assembled = clock.timed("assembly", module.assembled)  # type: ignore[attr-defined]
-    pipeline.word_links = clock.timed("word links", pipeline.word_links)
-    pipeline.judge = clock.timed("guard", pipeline.judge)
-    pipeline.checked = clock.timed("checks", pipeline.checked)
-    pipeline.repaired = clock.timed("checks", pipeline.repaired)
-    began = time.perf_counter()
-    found = translator.translate(lines)
-    total = time.perf_counter() - began
-    assert len(found) == len(lines)
-    rows = [f"| {len(lines):,} lines, text to text | seconds | share |", "|---|---|---|"]
-    named = {**clock.seconds, "the rest": total - sum(clock.seconds.values())}
-    rows += [f"| {name} | {seconds:.2f} | {seconds / total:.0%} |" for name, seconds in named.items()]
-    rows.append(f"| all: {len(lines) / total:,.0f} sentences/s | {total:.2f} | |")
+        lines = [line for line in map(str.strip, islice(file, args.lines)) if line]
+    load = partial(load_models, args.model and [args.model], args.device, "native", False, None)
+    translator = load(0)
+    rows = ["| text to text | beam | sentences/s | words/s | CPU ms/sentence |", "|---|---|---|---|---|"]
+    for beam in args.beams:
+        found = measure_speed(translator, lines, {"beam": beam}, args.workers, args.repeat, load)
+        print(found, flush=True)
+        for name, one in found.speeds.items():
+            cells = (
+                f"{one.per_second:,.0f} | {one.words / one.seconds:,.0f} | {1000 * one.cpu_seconds / one.sentences:.2f}"
+            )
+            rows.append(f"| regard, {name}, {args.workers} workers | {beam} | {cells} |")
+        if not args.without_peer:
+            peer = huggingface_lines(translator, lines[: args.peer_lines], beam, args)
+            ratio = found.speeds[ALL].per_second / peer
+            rows.append(f"| Hugging Face generate, bf16, {args.peer_batch} at a time | {beam} | {peer:,.0f} | | |")
+            rows.append(f"| ratio, all checks | {beam} | {ratio:.1f} | | |")
+            print("\n".join(rows[-2:]), flush=True)
     return rows
+
+
+def huggingface_lines(translator: Translator, lines: list[str], beam: int, args: argparse.Namespace) -> float:
+    """Lines/s of `generate` with its tokenizer, sorted by length, in bfloat16."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as place:
+        export_huggingface(translator.folders[0], Path(place) / "model", "float32")
+        tokenizer: Any = AutoTokenizer.from_pretrained(f"{place}/model")
+        model: Any = AutoModelForSeq2SeqLM.from_pretrained(f"{place}/model").to(args.device, torch.bfloat16).eval()
+
+    def run(some: list[str]) -> None:
+        done = []
+        for start in range(0, len(some), args.peer_batch):
+            read = tokenizer(some[start : start + args.peer_batch], return_tensors="pt", padding=True).to(args.device)
+            out = model.generate(
+                input_ids=read["input_ids"], attention_mask=read["attention_mask"], num_beams=beam, do_sample=False,
+                max_new_tokens=2 * read["input_ids"].shape[1] + 20,
+            )  # fmt: skip
+            done += tokenizer.batch_decode(out, skip_special_tokens=True)
+        assert len(done) == len(some)
+        print("Hugging Face:", done[:2], flush=True)
+
+    by_length = sorted(lines, key=len, reverse=True)
+    with torch.inference_mode():
+        run(by_length[-2 * args.peer_batch :])
+        return len(lines) / min(clocked(lambda: run(by_length), args.device) for _ in range(args.peer_repeat))
 
 
 def same_whatever_the_batch(args: argparse.Namespace) -> list[str]:
@@ -237,9 +229,18 @@ def main() -> None:
     parser.add_argument("--without-peer", action="store_true")
     parser.add_argument("--text", type=Path, help="a file with one sentence a line")
     parser.add_argument("--lines", type=int, default=100_000)
+    parser.add_argument("--model", type=Path, help="of --text; default: the bundled one for English to French")
+    parser.add_argument("--workers", type=int, default=1, help="of --text: processes that prepare and check text")
+    parser.add_argument("--beams", type=int, nargs="+", default=[5, 1])
+    parser.add_argument("--peer-batch", type=int, default=512)
+    parser.add_argument("--peer-lines", type=int, default=3003)
+    parser.add_argument("--peer-repeat", type=int, default=1)
+    parser.add_argument("--batches-too", action="store_true", help="of --text: are results the same in other batches?")
     parser.add_argument("--out", type=Path, help="write the tables here too")
     args = parser.parse_args()
-    rows = forced(args) if args.text is None else [*same_whatever_the_batch(args), "", *real_text(args)]
+    rows = forced(args) if args.text is None else real_text(args)
+    if args.batches_too:
+        rows += ["", *same_whatever_the_batch(args)]
     text = "\n".join(rows)
     print(text)
     if args.out is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard.workers import WorkerKilledError, in_new_process
+from regard.workers import ParentProcess, WorkerKilledError, WorkerPool, in_new_process
 from support import is_running, wait_for
 
 PARENT = """
@@ -87,3 +87,23 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path, number: signal
     parent.send_signal(number)
     parent.wait(timeout=30)
     assert wait_for(lambda: not is_running(worker))
+
+
+def add_one(numbers: list[int]) -> list[int]:
+    if 13 in numbers:
+        raise InputError("13 is refused")
+    return [number + 1 for number in numbers]
+
+
+def make_asking(number: int, parent: ParentProcess) -> Callable[[int], int]:
+    return lambda item: parent.ask(parent.ask(item))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_workers_ask_this_process(threads: int) -> None:
+    with WorkerPool(make_asking, 2, {}, [add_one] * threads) as pool:
+        assert list(pool.results(range(8))) == [(number, number + 2) for number in range(8)]
+        assert pool.cpu_seconds() >= 0
+        with pytest.raises(InputError, match="13 is refused"):
+            list(pool.results([12]))
+        assert list(pool.results([20])) == [(20, 22)]

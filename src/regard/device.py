@@ -89,6 +89,12 @@ def nth_device(name: str, number: int) -> str:
     return f"cuda:{number % count}" if count > 1 else name
 
 
+def gpu_count() -> int:
+    import torch
+
+    return torch.cuda.device_count()
+
+
 def has_no_gpu() -> bool:
     """Whether no GPU can be used, as far as that is certain without importing torch: where torch is not installed, and
     on Linux without GPU device files."""

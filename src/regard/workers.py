@@ -1,4 +1,7 @@
-"""Runs work in other processes, which end when this one ends: one call in a fresh process, or items in a pool."""
+"""Runs work in other processes, which end when this one ends: one call in a fresh process, or items in a pool.
+
+A worker of a pool can ask this process questions, for instance what only the process with the GPU can answer.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import contextlib
 import multiprocessing
 import os
 import pickle
+import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -26,6 +30,7 @@ R = TypeVar("R")
 REPORT_EVERY = 0.2  # seconds
 GRACE = 5  # seconds a worker has to exit after its parent has ended
 Report = Callable[[int], None]  # a worker calls it with the amount of work just done
+Answer = Callable[[Sequence[Any]], Sequence[Any]]  # all questions that are waiting → their answers
 
 
 class WorkerKilledError(RegardError):
@@ -128,13 +133,26 @@ class WorkerPool(Generic[T, R]):
 
     The processes are fresh interpreters: nothing is forked alongside threads or a GPU, and the user's script is not
     imported again. Ctrl-C reaches only this process, which ends the others.
+
+    `report` is a `ParentProcess`, whose `ask` sends a question to this process and waits for the answer. A thread for
+    each of `answers` answers all questions that are waiting at a time, while the pool goes on.
     """
 
     def __init__(
-        self, make_work: Callable[[int, Report], Callable[[T], R]], workers: int, environment: Mapping[str, str]
+        self,
+        make_work: Callable[[int, ParentProcess], Callable[[T], R]],
+        workers: int,
+        environment: Mapping[str, str],
+        answers: Sequence[Answer] = (),
     ) -> None:
         """`environment`: additional environment variables of the processes, such as a number of threads."""
         self.workers: list[PoolWorker] = []
+        self._questions = Questions()
+        self._threads = [
+            threading.Thread(target=self._questions.answer_all, args=(answer,), daemon=True) for answer in answers
+        ]
+        for thread in self._threads:
+            thread.start()
         path = os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)
         try:
             for number in range(workers):
@@ -191,6 +209,8 @@ class WorkerPool(Generic[T, R]):
             if kind == "report":
                 if report is not None:
                     report(answer)
+            elif kind == "question":
+                self._questions.add(self.workers[worker].connection, answer)
             else:
                 done[number] = item, kind == "failed", answer
                 del busy[worker]
@@ -199,10 +219,17 @@ class WorkerPool(Generic[T, R]):
         code = self.workers[worker].process.wait()
         return WorkerKilledError(f"process {worker + 1} of {len(self.workers)}, which had {item}, {_end_of(code)}")
 
+    def cpu_seconds(self) -> float:
+        """Returns the CPU time of the processes so far; 0 where the system does not tell."""
+        return sum(_cpu_seconds(process.pid) for process, _ in self.workers)
+
     def close(self) -> None:
         """Kills all processes."""
         for process, _ in self.workers:
             process.kill()
+        self._questions.close()
+        for thread in self._threads:  # one that computes on a GPU must not be running when the interpreter ends
+            thread.join()
         for process, connection in self.workers:
             process.wait()
             connection.close()
@@ -216,11 +243,50 @@ class WorkerPool(Generic[T, R]):
         self.close()
 
 
-class ThrottledReports:
-    """Sums the amounts a worker reports and sends them a few times a second."""
+class Questions:
+    """The questions of the workers of a pool, each with the connection for its answer."""
+
+    def __init__(self) -> None:
+        self._waiting = queue.SimpleQueue[tuple[Connection, Any] | None]()
+
+    def add(self, connection: Connection, question: object) -> None:
+        self._waiting.put((connection, question))
+
+    def close(self) -> None:
+        self._waiting.put(None)
+
+    def answer_all(self, answer: Answer) -> None:
+        """Answers questions until the pool is closed: all that are waiting at a time."""
+        while (first := self._waiting.get()) is not None:
+            some = [first]
+            with contextlib.suppress(queue.Empty):
+                while (another := self._waiting.get_nowait()) is not None:
+                    some.append(another)
+                self.close()
+            try:
+                found: list[tuple[str, object]] = [("done", one) for one in answer([one for _, one in some])]
+            except Exception as problem:
+                found = [("failed", problem)] * len(some)
+            for (connection, _), result in zip(some, found, strict=True):
+                with contextlib.suppress(OSError):  # the worker has ended; the pool reports that with its item
+                    connection.send(result)
+        self.close()  # for the other threads
+
+
+class ParentProcess:
+    """The process that started a worker, as the worker sees it. The amounts that the worker reports are summed and sent
+    a few times a second."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.amount, self.sent = connection, 0, time.monotonic()
+
+    def ask(self, question: object) -> Any:
+        """Sends a question, and returns its answer or raises the exception that it caused."""
+        self.connection.send(("question", question))
+        kind, answer = self.connection.recv()
+        if kind == "failed":
+            raise answer
+        return answer
 
     def __call__(self, amount: int) -> None:
         self.amount += amount
@@ -228,6 +294,14 @@ class ThrottledReports:
         if now - self.sent > REPORT_EVERY:
             self.connection.send(("report", self.amount))
             self.amount, self.sent = 0, now
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _started(number: int, environment: dict[str, str]) -> PoolWorker:
@@ -250,8 +324,8 @@ def serve_items() -> None:
     threading.Thread(target=_end_with_input, daemon=True).start()
     connection, number = Connection(int(sys.argv[1])), int(sys.argv[2])
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
-        make_work: Callable[[int, Report], Callable[[Any], Any]] = connection.recv()
-        work = cache(lambda: make_work(number, ThrottledReports(connection)))  # made with the first item
+        make_work: Callable[[int, ParentProcess], Callable[[Any], Any]] = connection.recv()
+        work = cache(lambda: make_work(number, ParentProcess(connection)))  # made with the first item
         while True:
             _send_result(connection, lambda item: work()(item), connection.recv())
 

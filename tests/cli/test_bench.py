@@ -1,13 +1,15 @@
-"""`regard bench train` as a user runs it; what it prints adds up, and no run is made."""
+"""`regard bench` as a user runs it; what it prints adds up, and no run is made."""
 
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
+from regard.bulk.speed import Clock
 from regard.training.cost import measured_peak, peak_flops
 from regard.training.rehearsal import BACKWARD, FORWARD, OPTIMIZER, WAITING, what_bounds
 from support import Call, write_lines
@@ -48,7 +50,8 @@ def test_without_data_the_embedded_corpus_is_used(tmp_path: Path, call: Call, mo
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("translate", "bench measures training; type: regard bench train"),
+        ("translate nothing.en", "nothing.en"),
+        ("train a.toml b.toml", "bench train takes one recipe, but got 2 words without a flag"),
         ("train --updates 0", "--updates must be a whole number from 1 to 10,000, but is 0"),
         ("train nothing.toml", "no recipe at nothing.toml"),
         ("train --stepz 3", 'unknown key "stepz"; did you mean "steps"'),
@@ -72,3 +75,35 @@ def test_what_bounds_is_named() -> None:
 def test_a_peak_is_measured_where_none_is_known() -> None:
     assert measured_peak(torch.device("cpu"), torch.float32, 256) > 1e8
     assert peak_flops(torch.device("cpu"), torch.float32)[1] == "a product of 1024 × 1024 matrices"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_translation_is_measured_with_and_without_checks(tmp_path: Path, call: Call, workers: int) -> None:
+    text = tmp_path / "a.en"
+    text.write_text("The cat sleeps. Thank you!\n\nI have 3 apples.\n")
+    words = f"translate {text} --model en-fr-classic --repeat 1 --beam 2 --workers {workers} --json".split()
+    done = call("bench", *words)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["lines"], found["words"], found["beam"], found["workers"]) == (2, 9, 2, workers)
+    assert list(found["speeds"]) == ["all checks", "no checks", "engine"]
+    for speed in found["speeds"].values():
+        assert speed["sentences"] == 3
+        assert speed["sentences_per_second"] == pytest.approx(3 / speed["seconds"])
+    rates = [speed["sentences_per_second"] for speed in found["speeds"].values()]
+    assert found["ratios"]["engine"] == pytest.approx(rates[0] / rates[2])
+    stages = ["preparation", "checks", "first search", "assembly"] if workers == 1 else []
+    assert [name for name in found["stages"] if name in stages] == stages
+
+
+def test_stages_do_not_overlap() -> None:
+    clock = Clock()
+    clock.timed("outer", lambda: clock.timed("inner", time.sleep, 0.05))
+    assert clock.seconds["outer"] < 0.05 <= clock.seconds["inner"]
+
+
+def test_an_empty_text_is_refused(tmp_path: Path, call: Call) -> None:
+    (tmp_path / "a.en").write_text("\n")
+    done = call("bench", "translate", tmp_path / "a.en")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "has no line to translate" in done.err

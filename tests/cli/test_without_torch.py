@@ -41,6 +41,7 @@ WORK = {
     "export": ["{run}", "--out", "{folder}/converted"],
     "fetch": ["--help"],  # data sets; a network is needed
     "clean": ["--src", "{folder}/a.en", "--tgt", "{folder}/a.fr", "--out", "{folder}/clean"],
+    "bench": ["translate", "{folder}/a.en", "--model", "{run}", "--lines", "2", "--repeat", "1"],
     "bleu": ["{folder}/a.fr", "--ref", "{folder}/a.fr"],
     "score": ["--model", "{run}", "--src", "{folder}/a.en", "--tgt", "{folder}/a.fr"],
     "explain": ["tokens", "--model", "{run}", "The cat sleeps."],
@@ -57,6 +58,7 @@ REFUSED = {
     ("explain", "attention", "--model", "{run}", "The cat."): "regard explain",
     ("export", "{run}", "--as", "huggingface", "--out", "{folder}/hf"): "regard export",
     ("fetch", "opus-mt-en-fr"): "importing Helsinki-NLP/opus-mt-en-fr",
+    ("bench", "train", "--steps", "1"): "regard bench",
     ("train", "--help"): "regard train",  # the keys of every architecture
 }
 

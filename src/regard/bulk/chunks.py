@@ -1,7 +1,7 @@
 """Chunks of a file: cutting the input into chunks, translating a chunk, and counting.
 
-Chunk boundaries depend on the file alone, so they are the same in every run, whatever its number of processes. The
-result of a chunk depends on the chunk and the task alone, so any process can translate it, in any order.
+Chunk boundaries depend on the file and on the number of lines in a chunk, which a resumed run takes from its journal.
+The result of a chunk depends on the chunk and the task alone, so any process can translate it, in any order.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from regard.translation.translator import TextTranslator
 
 MAX_CHUNK_LINES = 2000  # enough to sort into full batches
+MIN_CHUNK_LINES = 50
+CHUNKS_OF_WORKER = 4  # with several workers, so that all end at about the same time
 MAX_CHUNK_BYTES = 1 << 20  # a chunk that reaches this size takes no further line
 MAX_PARAGRAPH_BYTES = 16 << 20  # a paragraph of wrapped lines that reaches this size is cut at the end of a line
 
@@ -45,7 +47,18 @@ class FileChunk:
         return f"lines {self.first_line:,} to {self.first_line + self.lines - 1:,}"
 
 
-def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileChunk]:
+def chunk_size(lines: int, workers: int) -> int:
+    """Returns the lines of a chunk, for a file of so many lines.
+
+    >>> chunk_size(3_003, 1), chunk_size(3_003, 2), chunk_size(1_000_000, 16)
+    (2000, 375, 2000)
+    """
+    if workers == 1:
+        return MAX_CHUNK_LINES
+    return min(max(lines // (CHUNKS_OF_WORKER * workers), MIN_CHUNK_LINES), MAX_CHUNK_LINES)
+
+
+def line_chunks(lines: Iterable[bytes], wrapped: bool = False, max_lines: int | None = None) -> Iterator[FileChunk]:
     """Cuts lines into chunks. With `wrapped` a text is a paragraph (the lines up to a blank one) or a blank line, and a
     chunk holds whole paragraphs."""
     number = first = texts = size = 0
@@ -54,7 +67,7 @@ def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileC
     inside = False  # a paragraph has begun and not ended
     for line in lines:
         blank = wrapped and not line.decode("utf-8", "replace").strip()
-        full = len(held) >= MAX_CHUNK_LINES or size >= MAX_CHUNK_BYTES
+        full = len(held) >= (max_lines or MAX_CHUNK_LINES) or size >= MAX_CHUNK_BYTES
         if held and full and (not wrapped or blank or not inside or size >= MAX_PARAGRAPH_BYTES):
             yield FileChunk(number, first, first_line, texts, len(held), b"".join(held))
             number, first, first_line = number + 1, first + texts, first_line + len(held)

@@ -9,7 +9,8 @@ OUT.partial/ holds for each process that writes
 
 A chunk is first written and synced, then entered in the journal and synced, so the journal is correct at any moment:
 after a kill, data in `output` beyond it is cut off and computed again. The final output is put in place by a rename.
-A run is resumed only if input, model, settings and version are the same as before.
+A run is resumed only if input, model, settings and version are the same as before. The number of lines in a chunk may
+depend on the number of workers; that of the first run is kept.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class ProcessShare(NamedTuple):
 
 
 WHOLE = ProcessShare()
-
+CHUNK_LINES = "lines of a chunk"  # the name of an entry of the identity
 
 POLL_SECONDS = 0.2  # interval at which the other processes are polled
 
@@ -124,6 +125,7 @@ class PartialOutput:
         self._check(journal)
         self.resumed = journal is not None and bool(journal.entries or journal.ended)
         journal = journal or Journal(self.identity)
+        self.chunk_lines: int | None = journal.identity.get(CHUNK_LINES)
         self.ended, self.done = journal.ended, len(journal.entries)
         moved = any(self.place(name) != self.path(name) for name in NAMES)
         if not moved:
@@ -148,7 +150,7 @@ class PartialOutput:
         differs = "another number of processes" if other else ""
         if journal is not None and not differs:
             then, now = journal.identity, self.identity
-            names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+            names = [name for name in {**then, **now} if then.get(name) != now.get(name) and name != CHUNK_LINES]
             differs = f"another {names[0]}" if names else ""
         if differs:
             raise InputError(

@@ -3,7 +3,7 @@
     file ─ survey ─ chunks ─▶ ChunkTranslator, here or in other processes ─▶ PartialOutput ─ finish ─▶ file
 
 Memory holds a few chunks at a time. A stopped run can be resumed, even after kill -9; the output is the same, byte for
-byte.
+byte. If the model is on a GPU, other processes have no model: this one searches for all of them (`translator_pool.py`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from regard.bulk.chunks import (
     FileTask,
     Progress,
     TranslationCounts,
+    chunk_size,
     line_chunks,
 )
 from regard.bulk.journal import ChunkEntry, FileName, damaged, input_identity, read_chunks, work_identity
-from regard.bulk.partial_output import WHOLE, PartialOutput, ProcessShare
+from regard.bulk.partial_output import CHUNK_LINES, WHOLE, PartialOutput, ProcessShare
 from regard.bulk.rows import PLAIN, OutputForm, check_form
+from regard.bulk.translator_pool import MakeTranslator, worker_pool
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
@@ -37,7 +39,7 @@ from regard.files import sync_folder
 from regard.formats.delimited import joined_rows, table_style
 from regard.formats.document import FormatOptions
 from regard.formats.translate_document import STREAMED, chunk_reader
-from regard.workers import WorkerKilledError, WorkerPool, usable_cores
+from regard.workers import WorkerKilledError
 
 if TYPE_CHECKING:
     from regard.translation.chain import TextChain
@@ -90,8 +92,6 @@ def _place(part: PartialOutput, journals: list[list[ChunkEntry]], name: FileName
 
 
 MAX_WORKERS = 256
-# Creates the translator of a process; called with the number of the process, from 0.
-MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 
 
 @dataclass(frozen=True)
@@ -109,16 +109,16 @@ class FileJob:
     def wrapped(self) -> bool:
         return bool(self.options.get("split") == "wrapped")
 
-    def chunks(self) -> Iterator[FileChunk]:
+    def chunks(self, max_lines: int | None = None) -> Iterator[FileChunk]:
         if self.format == "parquet":
             from regard.formats.parquet import row_chunks
 
             first = 0
-            for number, rows in enumerate(row_chunks(self.input, MAX_CHUNK_LINES)):
+            for number, rows in enumerate(row_chunks(self.input, max_lines or MAX_CHUNK_LINES)):
                 yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
                 first += len(rows)
         else:
-            yield from line_chunks(self.rows(), self.wrapped and self.format in ("lines", "text"))
+            yield from line_chunks(self.rows(), self.wrapped and self.format in ("lines", "text"), max_lines)
 
     def rows(self) -> Iterator[bytes]:
         """Yields the lines of the file; of a CSV table its rows, which may have several lines."""
@@ -178,6 +178,8 @@ def translate_file(
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
     settings |= {"report": task.report, "processes": run.share.world, "engine": translator.engine_name}
     identity = work_identity(job.input, translator.folders, settings, job.options)
+    one_by_one = job.format == "parquet" or task.suffix  # each chunk is a row group, or a compressed member
+    identity[CHUNK_LINES] = chunk_size(lines, 1 if one_by_one else run.workers)
     with PartialOutput(out, run.share, identity, run.restart, job.report) as part:
         done = part.lines
         if part.resumed and run.resumed:
@@ -236,19 +238,13 @@ def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
 def _results(
     job: FileJob, work: ChunkTranslator, part: PartialOutput, run: RunOptions
 ) -> Iterator[tuple[FileChunk, ChunkResult]]:
-    own = (chunk for chunk in job.chunks() if chunk.number in run.share)
+    own = (chunk for chunk in job.chunks(part.chunk_lines) if chunk.number in run.share)
     chunks = (chunk for number, chunk in enumerate(own) if number >= part.done)
     if run.workers == 1 or run.make_worker is None:
         yield from ((chunk, work(chunk)) for chunk in chunks)
         return
-    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, usable_cores() // run.workers))
-    make_work = partial(_make_work, run.make_worker, work.task)
-    with WorkerPool(make_work, run.workers, {"OMP_NUM_THREADS": threads}) as pool:
+    with worker_pool(work.translator, work.task, run.workers, run.make_worker) as pool:
         yield from pool.results(chunks, run.sentences)
-
-
-def _make_work(make_translator: MakeTranslator, task: FileTask, number: int, report: Progress) -> ChunkTranslator:
-    return ChunkTranslator(make_translator(number), task, report)
 
 
 def _join(job: FileJob) -> Join:

@@ -23,7 +23,7 @@ __all__ = ["main"]
 
 # Commands that can do nothing without PyTorch; others need it for some of their flags (docs/commands.md).
 NEED_TORCH = frozenset(
-    ("align", "bench", "claims", "compare", "complexity", "demo", "doctor", "import", "pack", "page", "resume", "train")
+    ("align", "claims", "compare", "complexity", "demo", "doctor", "import", "pack", "page", "resume", "train")
 )
 
 

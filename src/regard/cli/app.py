@@ -25,11 +25,10 @@ MODULES = {
     **dict.fromkeys(("info", "lexicon", "pack", "import", "export"), "models"),
     **dict.fromkeys(GROUPS["Learn"], "course"),
 }
-RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand, "bench": RecipeCommand}
+RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand}
 OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's module
 USAGE = dict.fromkeys((*RECIPE_COMMANDS, "compare"), "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…") | {
     "resume": "FOLDER [OPTIONS] [--KEY VALUE]…",
-    "bench": "train [RECIPE.toml] [OPTIONS] [--KEY VALUE]…",
 }
 
 
@@ -73,7 +72,7 @@ def new_app() -> typer.Typer:
 def add_command(program: typer.Typer, name: str) -> None:
     """Import the module of a command and add the command to the program."""
     module = import_module(f"regard.cli.{MODULES.get(name, name)}")
-    if name == "explain":
+    if name in ("bench", "explain"):
         program.add_typer(module.app, name=name)
         return
     kind = getattr(module, OWN_CLASSES[name]) if name in OWN_CLASSES else RECIPE_COMMANDS.get(name, TyperCommand)

@@ -15,7 +15,8 @@ from regard.cli.progress import FileProgress, SentenceCounter
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.translate_file import FileJob, MakeTranslator
+    from regard.bulk.translate_file import FileJob
+    from regard.bulk.translator_pool import MakeTranslator
     from regard.translation.chain import TextChain
     from regard.translation.translation import Translation
     from regard.translation.translator import TextTranslator

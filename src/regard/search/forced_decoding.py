@@ -58,11 +58,19 @@ def forced_attention(
     view: AlignmentView,
     sources: Sequence[Sequence[int]],
     targets: Sequence[Sequence[int]],
+    batch_tokens: int | None = None,
 ) -> list[Weights]:
-    """Returns an attention map (T + 1, S + 1) of a teacher-forced pass for each pair, EOS last on both sides."""
-    layers = model.attention(flat_batch(sources, targets).pad().to(model.device)).cross
-    weights = view.heads.average(layers).double().cpu().numpy()  # (B, T, S)
-    found = []
-    for row, source, target in zip(weights, sources, targets, strict=True):
-        found.append(row[: len(target) + 1, : len(source) + 1])
+    """Returns an attention map (T + 1, S + 1) of a teacher-forced pass for each pair, EOS last on both sides. All pairs
+    are one batch, or several of so many tokens, which a GPU computes before the first result is read."""
+    lengths = [len(source) + len(target) for source, target in zip(sources, targets, strict=True)]
+    batches: list[Sequence[int]]
+    batches = [range(len(lengths))] if batch_tokens is None else [*token_batches(lengths, batch_tokens)]
+    computed = []
+    for batch in batches:
+        pairs = flat_batch([sources[i] for i in batch], [targets[i] for i in batch]).pad().to(model.device)
+        computed.append(view.heads.average(model.attention(pairs).cross))  # (B, T, S)
+    found: list[Weights] = [np.empty((0, 0))] * len(lengths)
+    for batch, weights in zip(batches, computed, strict=True):
+        for i, row in zip(batch, weights.cpu().double().numpy(), strict=True):
+            found[i] = row[: len(targets[i]) + 1, : len(sources[i]) + 1]
     return found

@@ -18,10 +18,12 @@ from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import EachOnce, satisfies
 from regard.search.context_search import continuations, joined
-from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights, token_batches
+from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
 from regard.search.forced_decoding import forced_attention, forced_log_probs
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
 from regard.search.search import Capacity, search
+
+GPU_ATTENTION_BATCH = 4  # times the tokens of a batch on the CPU
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,9 @@ class NativeEngine:
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         if not self.view:
             return None
-        maps: list[Weights] = [np.empty((0, 0))] * len(sources)
-        lengths = [len(source) + len(target) for source, target in zip(sources, targets, strict=True)]
-        for batch in token_batches(lengths, self.batch_tokens):
-            pairs = [sources[i] for i in batch], [targets[i] for i in batch]
-            for i, weights in zip(batch, forced_attention(self.plain, self.view, *pairs), strict=True):
-                maps[i] = weights
-        return maps
+        gpu = self.plain.device.type == "cuda"
+        budget = self.batch_tokens * GPU_ATTENTION_BATCH if gpu else self.batch_tokens
+        return forced_attention(self.plain, self.view, sources, targets, budget)
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         return forced_log_probs(self.plain, sources, targets, self.batch_tokens)

@@ -49,6 +49,7 @@ from regard.translation.units import Unit, UnitMaker
 if TYPE_CHECKING:  # what needs torch is imported where it is used
     from regard.models.base import Model
     from regard.search.ctranslate2_model import ConvertedModel
+    from regard.search.remote_engine import RemoteEngine
     from regard.search.steering import RuleSystem
     from regard.search.token_lexicon import IdTable, TokenLexicon
     from regard.translation.options import Unknown
@@ -68,15 +69,16 @@ class LoadedModel:
         alignment_heads: AlignmentHeads | None = None,
         folders: Sequence[Path] = (),
         converted: ConvertedModel | None = None,
+        remote: RemoteEngine | None = None,
     ) -> None:
         """Lines of `max_length` tokens or more are translated in parts. `config`, `max_length` and `alignment_heads`
         default to the bundle's card; the lexicon in `folders` is loaded on first use. `converted` is the same model for
-        CTranslate2, which then searches where it can."""
+        CTranslate2, which then searches where it can; with `remote`, another process searches."""
         self.bundle = bundle
         self.config = bundle.decode if config is None else config
         self.max_length = bundle.max_length if max_length is None else max_length
         self._lexicon, self._alignment_heads, self._folders = lexicon, alignment_heads, folders
-        self.converted = converted
+        self.converted, self.remote = converted, remote
         self.load_options: dict[str, Any] = {}  # the arguments of `load`, so that another process can repeat it
         self.rule_system: RuleSystem | None = None  # used with the weight `rules` of `translate`
 
@@ -119,6 +121,11 @@ class LoadedModel:
         self.load_options = {"paths": self._folders, "device": device, "engine": engine}
         return self
 
+    @classmethod
+    def with_remote_engine(cls, folder: Path, engine: RemoteEngine) -> Self:
+        """Returns the model in a folder without its weights: another process searches."""
+        return cls(Bundle.read(folder), folders=[folder], remote=engine)
+
     def __repr__(self) -> str:
         names = "+".join(f.parent.name if f.name in ("best", "last") else f.name for f in self._folders)
         name = f"{names}, " if names else ""
@@ -140,6 +147,10 @@ class LoadedModel:
         if self.converted is not None:
             return f"CTranslate2, {self.converted.made.weights}"
         return f"native, {str(self.load_options.get('device')).partition(':')[0]}"
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.bundle.loaded and self.bundle.model.device.type == "cuda"
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -228,6 +239,8 @@ class LoadedModel:
         self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS, precision: Precision = "auto"
     ) -> Engine:
         """Returns the engine for the bundle's model, or for `steered`, with a lexicon and rules mixed in."""
+        if steered is None and self.remote is not None:
+            return self.remote
         if steered is None and self.converted is not None:
             from regard.search.ctranslate2_engine import CTranslate2Engine
 

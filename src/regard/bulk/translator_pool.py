@@ -1,0 +1,73 @@
+"""Processes that translate the chunks of a file, each with the model or, if it is on a GPU, with this process's engine.
+
+on CPUs     each process loads the model and searches itself
+on GPUs     each process prepares and checks text; this process searches for all, with one engine for each GPU
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from regard.bulk.chunks import ChunkResult, ChunkTranslator, FileChunk, FileTask
+from regard.device import gpu_count
+from regard.search.engine import Engine
+from regard.search.remote_engine import RemoteEngine, answer_calls
+from regard.translation.chain import TextChain
+from regard.translation.options import TranslateOptions
+from regard.translation.translator import TextTranslator
+from regard.workers import ParentProcess, WorkerPool, usable_cores
+
+# Creates the translator of a process; called with the number of the process, from 0.
+MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
+
+
+def worker_pool(
+    translator: TextTranslator | TextChain, task: FileTask, workers: int, make_translator: MakeTranslator
+) -> WorkerPool[FileChunk, ChunkResult]:
+    """Starts processes that translate chunks as `translator` does."""
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, usable_cores() // workers))
+    environment = {"OMP_NUM_THREADS": threads}
+    options = TranslateOptions.of(None, task.options)
+    if not _searches_for_others(translator, options):
+        return WorkerPool(partial(_with_model, make_translator, task), workers, environment)
+    others = (make_translator(number) for number in range(1, min(gpu_count(), workers)))
+    by_gpu = {str(_models(one)[0].bundle.model.device): one for one in (*others, translator)}
+    answers = [partial(answer_calls, _engines(one, options)) for one in by_gpu.values()]
+    make_work = partial(_with_remote_engine, type(translator), [type(one) for one in _models(translator)])
+    return WorkerPool(partial(make_work, translator.folders, task), workers, environment, answers)
+
+
+def _models(translator: TextTranslator | TextChain) -> Sequence[TextTranslator]:
+    return translator.steps if isinstance(translator, TextChain) else [translator]
+
+
+def _searches_for_others(translator: TextTranslator | TextChain, options: TranslateOptions) -> bool:
+    """Whether all models are on a GPU, and no option needs their weights in each process."""
+    needs_weights = options.steer or options.rules or options.unknown != "keep"
+    return not needs_weights and all(len(one.folders) == 1 and one.on_gpu for one in _models(translator))
+
+
+def _engines(translator: TextTranslator | TextChain, options: TranslateOptions) -> list[Engine]:
+    return [one.engine(None, options.batch_tokens, options.precision) for one in _models(translator)]
+
+
+def _with_model(make_translator: MakeTranslator, task: FileTask, number: int, parent: ParentProcess) -> ChunkTranslator:
+    return ChunkTranslator(make_translator(number), task, parent)
+
+
+def _with_remote_engine(
+    kind: type[TextTranslator] | type[TextChain],
+    steps: Sequence[type[TextTranslator]],
+    folders: Sequence[Path],
+    task: FileTask,
+    number: int,
+    parent: ParentProcess,
+) -> ChunkTranslator:
+    models = [
+        step.with_remote_engine(folder, RemoteEngine(parent.ask, i))
+        for i, (step, folder) in enumerate(zip(steps, folders, strict=True))
+    ]
+    return ChunkTranslator(kind(models) if issubclass(kind, TextChain) else models[0], task, parent)
