@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -31,7 +31,7 @@ from regard.bulk.chunks import (
 from regard.bulk.journal import ChunkEntry, FileName, damaged, input_identity, read_chunks, work_identity
 from regard.bulk.partial_output import CHUNK_LINES, WHOLE, PartialOutput, ProcessShare
 from regard.bulk.rows import PLAIN, OutputForm, check_form
-from regard.bulk.translator_pool import MakeTranslator, worker_pool
+from regard.bulk.translator_pool import MAX_WORKERS, MakeTranslator, default_workers, worker_pool
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
@@ -89,9 +89,6 @@ def _place(part: PartialOutput, journals: list[list[ChunkEntry]], name: FileName
     except OSError as problem:
         raise InputError(f"{to} cannot be written: {problem.strerror or problem}; the result is in {whole}") from None
     sync_folder(to.parent)
-
-
-MAX_WORKERS = 256
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ class FileJob:
 class RunOptions:
     """Settings of a file translation that do not affect its output."""
 
-    workers: int = 1
+    workers: int | None = 1  # None: one, or as many as help a model on a GPU
     make_worker: MakeTranslator | None = None  # needed for more than one worker
     restart: bool = False  # discard the unfinished output of an earlier run
     share: ProcessShare = WHOLE
@@ -178,8 +175,10 @@ def translate_file(
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
     settings |= {"report": task.report, "processes": run.share.world, "engine": translator.engine_name}
     identity = work_identity(job.input, translator.folders, settings, job.options)
+    if run.workers is None and run.share == WHOLE:
+        run = replace(run, workers=default_workers(translator, job.options, lines))
     one_by_one = job.format == "parquet" or task.suffix  # each chunk is a row group, or a compressed member
-    identity[CHUNK_LINES] = chunk_size(lines, 1 if one_by_one else run.workers)
+    identity[CHUNK_LINES] = chunk_size(lines, 1 if one_by_one else run.workers or 1)
     with PartialOutput(out, run.share, identity, run.restart, job.report) as part:
         done = part.lines
         if part.resumed and run.resumed:
@@ -218,9 +217,9 @@ def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
     if job.format not in ("lines", *STREAMED):
         raise InputError(f"format must be one of lines, {', '.join(STREAMED)}, but is {job.format!r}")
     check_form(job.form, job.options.get("split", "sentences"))
-    if not 1 <= run.workers <= MAX_WORKERS:
+    if run.workers is not None and not 1 <= run.workers <= MAX_WORKERS:
         raise InputError(f"workers must be from 1 to {MAX_WORKERS}, but is {run.workers}")
-    if run.share.world > 1 and run.workers > 1:
+    if run.share.world > 1 and (run.workers or 1) > 1:
         raise InputError("workers are for one process; where several share a file, each is one", parameter="workers")
     if run.share.world > 1 and run.restart:
         raise InputError(
@@ -240,7 +239,7 @@ def _results(
 ) -> Iterator[tuple[FileChunk, ChunkResult]]:
     own = (chunk for chunk in job.chunks(part.chunk_lines) if chunk.number in run.share)
     chunks = (chunk for number, chunk in enumerate(own) if number >= part.done)
-    if run.workers == 1 or run.make_worker is None:
+    if run.workers is None or run.workers == 1 or run.make_worker is None:
         yield from ((chunk, work(chunk)) for chunk in chunks)
         return
     with worker_pool(work.translator, work.task, run.workers, run.make_worker) as pool:

@@ -7,11 +7,12 @@ on GPUs     each process prepares and checks text; this process searches for all
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from regard.bulk.chunks import ChunkResult, ChunkTranslator, FileChunk, FileTask
+from regard.bulk.chunks import MAX_CHUNK_LINES, ChunkResult, ChunkTranslator, FileChunk, FileTask
 from regard.device import gpu_count
 from regard.search.engine import Engine
 from regard.search.remote_engine import RemoteEngine, answer_calls
@@ -22,6 +23,13 @@ from regard.workers import ParentProcess, WorkerPool, usable_cores
 
 # Creates the translator of a process; called with the number of the process, from 0.
 MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
+MAX_WORKERS = 256
+
+
+def default_workers(translator: TextTranslator | TextChain, options: Mapping[str, Any], lines: int) -> int:
+    """Returns the number of processes for a file: two for each core if a GPU searches and the file is large."""
+    large_on_gpu = lines > MAX_CHUNK_LINES and _searches_for_others(translator, TranslateOptions.of(None, options))
+    return min(2 * usable_cores(), MAX_WORKERS) if large_on_gpu else 1
 
 
 def worker_pool(

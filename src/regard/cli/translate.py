@@ -69,8 +69,9 @@ FLAGS = FlagTable(f"""
 --alternatives N 1..1000   For a sentence: the N most probable words after --prefix or at --at-word, each with its
                            continuation.
 --at-word N 1..100000      With --alternatives: a word of the translation, counted from 1.
---workers N 1..256         With --input FILE --out FILE: processes that translate in parallel, one for each GPU where
-                           there are several. Under torchrun the processes divide the file among them.  [default: 1]
+--workers N 1..256         With --input FILE --out FILE: processes that translate in parallel. If the model is on a GPU,
+                           they prepare and check text for it. Under torchrun the processes divide the file among them.
+                           [default: 1; 2 for each core with a GPU and more than 2,000 lines]
 --restart                  With --input FILE --out FILE: discard the result of an interrupted run, and start over.
 --alignments               Add the alignment of words to each line: 'TEXT ||| 0-0 1-2', source and target words from 0.
 --token-scores             With --json: add every token with its log-probability.
@@ -191,7 +192,7 @@ def translate(
         job = FileJob(input, streamed, columns, chosen, form, report)
         (part,) = checked([whole_input(languages, job.first_texts)])
         load_part = partial(load, part.models)
-        translate_in_chunks(load_part(rank), job, out, load_part, workers or 1, restart, doubts)
+        translate_in_chunks(load_part(rank), job, out, load_part, workers, restart, doubts)
     elif document is not None and input is not None:
         (part,) = checked([whole_input(languages, partial(document_texts, input, document))])
         translate_document_file(load(part.models, rank), chosen, input, out, document, columns, doubts)

@@ -53,7 +53,7 @@ def translate_in_chunks(
     job: FileJob,
     out: Path | None,
     load: MakeTranslator,
-    workers: int,
+    workers: int | None,
     restart: bool,
     doubts: DoubtReport,
 ) -> None:
