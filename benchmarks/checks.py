@@ -79,6 +79,9 @@ class TimedEngine:
         with self.ledger.part(f"{self.name}: probabilities of a given translation", len(sources)):
             return self.engine.log_probs(sources, targets)
 
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        return self.engine.next_log_probs(sources, prefixes)
+
 
 class TimedTranslator(Translator):
     ledger: Ledger

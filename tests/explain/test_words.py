@@ -9,8 +9,7 @@ from regard.errors import InputError
 from regard.explain.lattice import lattice
 from regard.explain.rerun import pair_log_probs, rerun_search, rerun_translation, resume_branch, word_diff
 from regard.explain.sentence_pair import sentence_pair
-from regard.explain.words import LONGEST, begins_word, completed, word_by_word, word_choice
-from regard.search.forced_decoding import next_log_probs
+from regard.explain.words import word_by_word, word_choice
 from regard.text.words import split_words
 from regard.translator import Translator
 from support import LINES
@@ -47,35 +46,9 @@ def test_probabilities_are_those_of_score(translator: Translator) -> None:
 
 def test_links_are_those_of_align(translator: Translator) -> None:
     source, target = LINES[0]
-    found = word_by_word(sentence_pair(translator, source), count=0)
+    found = word_by_word(sentence_pair(translator, source))
     links = {(i, j) for j, word in enumerate(found.words) for i in word.links}
     assert links == set(translator.align(source, target).links)
-    assert not any(word.alternatives for word in found.words)
-
-
-def test_alternatives_are_the_best_tokens_and_the_chosen_one(translator: Translator) -> None:
-    pair = sentence_pair(translator, LINES[0][0])
-    for word, place in zip(word_by_word(pair, count=3).words, pair.first_tokens(), strict=True):
-        log_probs = next_log_probs(pair.bundle.model, pair.source_ids, pair.target_ids[:place])
-        log_probs[:2] = -np.inf
-        assert word.alternatives[0].probability == pytest.approx(float(np.exp(log_probs.max())), abs=1e-5)
-        assert sum(one.chosen for one in word.alternatives) == 1
-        assert len({one.text for one in word.alternatives}) == len(word.alternatives) <= 4
-
-
-def test_an_alternative_goes_on_as_the_model_would(translator: Translator) -> None:
-    pair = sentence_pair(translator, LINES[0][0])
-    starts = {place: [5, pair.target_ids[place]] for place in (0, 2)}
-    begins = begins_word(pair)
-    ways = completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts, begins)
-    asked = [(place, token) for place, tokens in starts.items() for token in tokens]
-    assert [way[0] for way in ways] == [token for _, token in asked]
-    assert all(begins[way[-1]] or len(way) == LONGEST for way in ways[:1])
-    for (place, token), way in zip(asked, ways, strict=True):
-        said = [*pair.target_ids[:place], token]
-        for following in way[1:]:
-            assert following == int(next_log_probs(pair.bundle.model, pair.source_ids, said).argmax())
-            said.append(following)
 
 
 def test_the_same_search_says_the_same(translator: Translator) -> None:
@@ -83,9 +56,7 @@ def test_the_same_search_says_the_same(translator: Translator) -> None:
     again = rerun_search(pair.source, pair.bundle.model)
     assert again.ids == pair.target_ids
     assert rerun_translation(pair, pair.bundle.model, again) == LINES[2][1]
-    np.testing.assert_allclose(
-        pair_log_probs(pair, pair.bundle.model), word_by_word(pair, 0).token_log_probs, atol=1e-5
-    )
+    np.testing.assert_allclose(pair_log_probs(pair, pair.bundle.model), word_by_word(pair).token_log_probs, atol=1e-5)
 
 
 def test_a_branch_is_resumed(translator: Translator) -> None:
@@ -106,9 +77,7 @@ def test_a_choice_between_words(translator: Translator) -> None:
     words = [word.text for word in pair.target_words]
     found = word_choice(pair, [words[1], "zut"])
     assert (found.position, found.shares[0] > 0.5) == (1, True)
-    place = pair.first_tokens()[1]
-    log_prob = word_by_word(pair, 0).words[1].log_prob
-    assert place > 0
+    log_prob = word_by_word(pair).words[1].log_prob
     assert found.probabilities[0] == pytest.approx(float(np.exp(log_prob)), rel=1e-3)
     assert sum(found.shares) == pytest.approx(1.0)
     with pytest.raises(InputError, match="none of the words"):

@@ -53,6 +53,9 @@ class Counting:
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         raise AssertionError("CTranslate2 has them")
 
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        raise AssertionError("CTranslate2 has them")
+
 
 @pytest.fixture(scope="module")
 def both(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CTranslate2Engine, Engine]:

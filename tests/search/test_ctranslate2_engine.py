@@ -103,6 +103,18 @@ def test_the_log_probability_of_a_greedy_search_is_that_of_a_forced_pass(
         assert best.log_prob == pytest.approx(row[:ended].sum(), abs=1e-4)
 
 
+def test_a_given_translation_has_the_attention_and_probabilities_of_the_native_engine(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    sources = [one.ids for one in requests]
+    targets = [(), *(one.ids[:5] for one in requests[1:])]
+    for one, other in zip(*(engine.attention(sources, targets) or [] for engine in trained), strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-5)
+    prefixes = [(), requests[1].ids[:1], requests[1].ids]
+    for one, other in zip(*(engine.next_log_probs(sources[:3], prefixes) for engine in trained), strict=True):
+        np.testing.assert_allclose(np.exp(one), np.exp(other), atol=2e-5)
+
+
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = saved_transformer(tmp_path / "model", tokenizer, output_bias=True)
     bundle.model.get_parameter("output.bias").data[2] = -1000.0  # EOS is never said

@@ -130,6 +130,8 @@ def test_alternatives_at_a_word_of_the_translation(translator: Translator) -> No
     every = translator.alternatives("The cat sleeps.", position=3, count=40)
     assert 0.5 < sum(a.probability for a in every) <= 1
     assert [a.text for a in every if a.token == "</s>"] == ["Le chat dort"]
+    given = translator.alternatives("The cat sleeps.", translation="Le chien dort.", position=2, count=3)
+    assert all(a.text.startswith("Le chien") for a in given)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,7 @@ def test_alternatives_at_a_word_of_the_translation(translator: Translator) -> No
         ({"text": "  "}, "alternatives are of one sentence"),
         ({"text": "The cat.", "position": 99}, "position must be a word of the translation, counted from 0 to"),
         ({"text": "The cat.", "prefix": "Le", "position": 1}, "give one of them"),
+        ({"text": "The cat.", "translation": "Le chat."}, "give its position"),
         ({"text": "The cat.", "count": 0}, "count must be a whole number from 1 on, but is 0"),
     ],
 )

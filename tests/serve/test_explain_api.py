@@ -50,7 +50,7 @@ def test_models(client: TestClient) -> None:
 
 
 def test_words(client: TestClient, model: Translator) -> None:
-    found = ask(client, "words", text=TWO, sentence=1, alternatives=2)
+    found = ask(client, "words", text=TWO, sentence=1)
     assert (found["translation"], found["sentence"]["span"]) == (TARGET, [15, 36])
     assert [TWO[slice(*word["span"])] for word in found["source_words"]] == ["The", "black", "cat", "sleeps", "."]
     assert [TARGET[slice(*word["span"])] for word in found["words"]] == ["Le", "chat", "noir", "dort", "."]
@@ -58,15 +58,29 @@ def test_words(client: TestClient, model: Translator) -> None:
     assert found["log_prob"] == pytest.approx(score.log_prob, abs=1e-4)
     noir = found["words"][2]
     assert noir["links"] == [1]
-    assert noir["alternatives"][0] == {
-        "text": "noir", "token": "▁noir", "probability": noir["probability"], "chosen": True, "ends": False
-    }  # fmt: skip
-    assert all(word["from_source"] + word["from_before"] == pytest.approx(1, abs=1e-5) for word in found["words"])
-    assert found["words"][0]["from_source"] == 1.0
+    assert noir["tokens"] == [{"text": "▁noir", "probability": noir["probability"]}]
+    assert "from_source" not in noir
     assert (found["loop"], found["uncovered"], found["reasons"]) == (None, [], [])
     assert found["view"]["aer"] == {"the embedded corpus": 8.78}
     assert 0.6 < noir["confidence"] < 1
     assert found["word_calibration"]["on"] in found["confidence_caption"]
+
+
+def test_shares_are_computed_where_they_are_asked_for(client: TestClient) -> None:
+    found = ask(client, "words", share=True)
+    assert all(word["from_source"] + word["from_before"] == pytest.approx(1, abs=1e-5) for word in found["words"])
+    assert found["words"][0]["from_source"] == 1.0
+    assert found["share_caption"]
+    without = [{name: word[name] for name in word if not name.startswith("from_")} for word in found["words"]]
+    assert without == ask(client, "words")["words"]
+
+
+def test_alternatives_at_a_word_of_a_given_translation(client: TestClient) -> None:
+    own = ask(client, "alternatives", position=2, count=2)["alternatives"]
+    assert (own[0]["word"], own[0]["text"]) == ("noir", TARGET)
+    other = ask(client, "alternatives", translation="Le chien noir dort.", position=2, count=2)["alternatives"]
+    assert all(one["text"].startswith("Le chien ") for one in other)
+    assert ask(client, "alternatives", 400, translation="Le chien noir dort.")["status"] == 400
 
 
 def test_attention(client: TestClient, model: Translator) -> None:
@@ -212,6 +226,14 @@ def test_a_sentence_is_searched_for_once(model: Translator) -> None:
     first = loaded.find_pair(SentenceQuery(TEXT), 200)
     assert loaded.find_pair(SentenceQuery(TEXT), 200) is first
     assert loaded.find_pair(SentenceQuery("The dog eats."), 200) is not first
+
+
+def test_the_alternatives_of_a_word_are_searched_for_once(model: Translator) -> None:
+    loaded = ExplainedModel(model)
+    asked = SentenceQuery(TEXT, TARGET), 200, "", 2, 3
+    first = loaded.find_alternatives(*asked)
+    assert loaded.find_alternatives(*asked) is first
+    assert loaded.find_alternatives(SentenceQuery(TEXT, "Le chien noir dort."), 200, "", 2, 3) != first
 
 
 def test_the_document_names_every_endpoint() -> None:

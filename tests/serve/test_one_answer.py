@@ -69,7 +69,7 @@ def test_every_interface_says_the_same(client: TestClient, translator: Translato
         about = {"text": text, "model": MODEL, "sentence": number}
         assert translator.explain(text, sentence=number).translation == sentence.text
         assert post(client, "/api/attention", **about)["translation"] == sentence.text
-        found = post(client, "/api/words", **about, alternatives=0, share=False)
+        found = post(client, "/api/words", **about)
         assert found["translation"] == sentence.text
         check_words(sentence.text, [word["span"] for word in found["words"]])
 

@@ -46,11 +46,15 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
 
     asyncio.run(about_sentence(ask, {"text": "The cat", "sentence": 0}, "Le chat"))
     of = {path: [body for name, body in asked if name == path] for path, _ in asked}
-    assert [body["prefix"] for body in of["/api/alternatives"]] == ["", "Le "]
+    assert [body["position"] for body in of["/api/alternatives"]] == [0, 1, 2]
     assert [body["position"] for body in of["/api/step"]] == [0, 1, 2]
     assert {(body["layer"], body["head"]) for body in of["/api/step"]} == {(2, 1)}
     assert [len(body["heads"]) for body in of["/api/cut"]] == [1, 1, 2]
-    assert [body["translation"] for body in of["/api/words"]] == ["Le chat", "Un chat"]
+    assert [(body["translation"], body.get("share")) for body in of["/api/words"]] == [
+        ("Le chat", None),
+        ("Le chat", True),
+        ("Un chat", None),
+    ]
     assert len(of["/api/attention"]) == len(list(views())) + 1
 
 

@@ -54,7 +54,7 @@ def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) 
             answer = server.ask(path)
             assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path
         assert server.translate().body == {"translatedText": "Le chat est noir."}
-        refused = server.ask("/api/words", {"text": "The cat is black.", "source": "en", "target": "fr"})
+        refused = server.ask("/api/attention", {"text": "The cat is black.", "source": "en", "target": "fr"})
         assert refused.status == 501  # PyTorch is an extra
         assert "pip install 'regard[torch]'" in refused.body["error"]["message"]
         lessons = server.ask("/api/lessons")

@@ -23,8 +23,20 @@ with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as client:
         assert client.post(path, json=body).status_code == 200, path
     for path in ("/", "/api/models", "/api/lessons", "/spec", "/metrics"):
         assert client.get(path).status_code == 200, path
-    for path in ("/api/words", "/api/attention", "/api/lattice", "/api/score", "/api/positions"):
-        refused = client.post(path, json={{"text": "Who is he?", "translation": "Qui est-il ?"}})
+    pair = {{"text": "Who is he?", "translation": "Qui est-il ?"}}
+    words = client.post("/api/words", json=pair).json()["words"]
+    assert [word["text"] for word in words] == ["Qui", "est-il", "?"]
+    assert all(word["links"] and word["confidence"] for word in words)
+    others = client.post("/api/alternatives", json=pair | {{"position": 0}}).json()["alternatives"]
+    assert len({{one["token"] for one in others}}) == 5
+    for path, more in (
+        ("/api/words", {{"share": True}}),
+        ("/api/attention", {{}}),
+        ("/api/lattice", {{}}),
+        ("/api/score", {{}}),
+        ("/api/positions", {{}}),
+    ):
+        refused = client.post(path, json=pair | more)
         assert refused.status_code == 501, path
         assert refused.json()["error"]["message"].endswith("pip install 'regard[torch]'"), path
 """

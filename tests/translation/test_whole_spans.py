@@ -117,6 +117,9 @@ class ErringEngine:
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Any]:
         return [np.full(len(target) + 1, -0.1) for target in targets]
 
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[Any]:
+        raise NotImplementedError
+
 
 # ── what must hold ──
 

@@ -284,10 +284,6 @@ class SentencePair:
         """(tokens, words): the part of each target token that belongs to each word."""
         return subword_shares(self.bundle.tokenizer.target_pieces(self.target.ids), self.target_spans)
 
-    def first_tokens(self) -> list[int]:
-        """For each target word, the index of the first token that belongs to it."""
-        return [int(np.flatnonzero(column)[0]) for column in self.target_shares.T]
-
     def by_word(self, tokens: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums values of tokens (T,) or (T + 1,), EOS last, to values of words (W,): a token in two words is divided
         between them."""

@@ -147,29 +147,47 @@ class CTranslate2Engine:
         return continuations(self, requests, search.search(list(map(joined, requests)), options, attention), options)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
-        """Returns attention by decoding with the targets as forced prefixes."""
+        """Returns attention by decoding with the targets as forced prefixes. CTranslate2 reads all tokens of a prefix
+        at once only in batches of one, and where it is asked for alternatives after the prefix."""
         if not self.view:
             return None
         if not self._aligns or not self._all_fit(sources, targets):
             return self.native.attention(sources, targets)
-        pending = []
-        for batch in token_batches([len(target) for target in targets], self.batch_tokens):
-            results = self.model.translator.translate_batch(
-                [self.model.source_tokens(sources[i]) for i in batch],
-                target_prefix=[self.model.target_tokens(targets[i]) for i in batch],
-                beam_size=1,
-                max_input_length=0,
-                max_decoding_length=max(len(targets[i]) for i in batch) + 1,
-                return_attention=True,
-                return_end_token=True,
-                asynchronous=True,
-            )
-            pending.append((batch, results))
-        maps: list[Weights] = [np.empty((0, 0))] * len(sources)
-        for batch, results in pending:
-            for i, result in zip(batch, results, strict=True):
-                maps[i] = weights_of(result.result().attention[0], len(targets[i]), len(sources[i]))
-        return maps
+        results = self.model.translator.translate_batch(
+            [self.model.source_tokens(source) for source in sources],
+            target_prefix=[self.model.target_tokens(target) for target in targets],
+            beam_size=1,
+            return_alternatives=True,
+            max_batch_size=1,
+            max_input_length=0,
+            max_decoding_length=max(map(len, targets), default=0) + 1,
+            return_attention=True,
+            return_end_token=True,
+        )
+        return [
+            weights_of(result.attention[0], len(target), len(source))
+            for result, source, target in zip(results, sources, targets, strict=True)
+        ]
+
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        if not self._all_fit(sources, prefixes):
+            return self.native.next_log_probs(sources, prefixes)
+        return [self._next_log_probs(*pair) for pair in zip(sources, prefixes, strict=True)]
+
+    def _next_log_probs(self, source: Ids, prefix: Ids) -> NDArray[np.float64]:
+        (result,) = self.model.translator.translate_batch(
+            [self.model.source_tokens(source)],
+            target_prefix=[self.model.target_tokens(prefix)],
+            beam_size=1,
+            max_input_length=0,
+            max_decoding_length=len(prefix) + 1,
+            min_decoding_length=0,  # with 1, the end has no probability at the beginning
+            return_logits_vocab=True,
+        )
+        logits = np.array(result.logits[0][len(prefix)], dtype=np.float64)[: len(self.model.target)]  # (V,)
+        shifted = logits - logits.max()
+        log_probs: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
+        return log_probs
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         if not self._all_fit(sources, targets):

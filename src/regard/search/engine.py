@@ -4,6 +4,7 @@
     search_in_context   the same for sentences that follow a translated one
     attention           the attention weights of given translations
     log_probs           the log-probabilities of the tokens of given translations
+    next_log_probs      the log-probabilities of all tokens after a prefix
 
 `native_engine.py` implements it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
 a request does not depend on the other requests. A request may have a `StopSignal`: its search is abandoned between two
@@ -92,6 +93,10 @@ class Engine(Protocol):
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         """Returns the log-probability of each target token and of EOS for each pair, (T + 1,)."""
+        ...
+
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        """Returns the log-probability of each token of the vocabulary after each prefix of a translation, (V,)."""
         ...
 
 

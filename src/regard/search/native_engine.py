@@ -19,7 +19,7 @@ from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import EachOnce, satisfies
 from regard.search.context_search import continuations, joined
 from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
-from regard.search.forced_decoding import forced_attention, forced_log_probs
+from regard.search.forced_decoding import forced_attention, forced_log_probs, next_log_probs
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
 from regard.search.search import Capacity, search
 
@@ -66,3 +66,6 @@ class NativeEngine:
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         return forced_log_probs(self.plain, sources, targets, self.batch_tokens)
+
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        return [next_log_probs(self.plain, *pair) for pair in zip(sources, prefixes, strict=True)]

@@ -27,7 +27,7 @@ class EngineCall(NamedTuple):
     """A call of a method of an engine."""
 
     engine: int  # its index, for a chain of models
-    method: Literal["search", "search_in_context", "attention", "log_probs"]
+    method: Literal["search", "search_in_context", "attention", "log_probs", "next_log_probs"]
     rows: tuple[Sequence[Any], ...]  # its arguments with one item per sentence
     options: SearchOptions | None = None
 
@@ -57,6 +57,10 @@ class RemoteEngine:
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         found: list[NDArray[np.float64]] = self._ask("log_probs", sources, targets)
+        return found
+
+    def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        found: list[NDArray[np.float64]] = self._ask("next_log_probs", sources, prefixes)
         return found
 
     def _ask(self, method: Any, *rows: Sequence[Any], options: SearchOptions | None = None) -> Any:

@@ -1,7 +1,9 @@
-"""Explanations: computed in torch, one at a time, in a thread, for the translations of the server's engine.
+"""Explanations: computed one at a time, in a thread, for the translations of the server's engine.
 
-An explanation that takes too long, or whose client has disconnected, stops at the model's next computation: a hook on
-every module of the model checks for it (`stop_when`).
+What the engine can compute does not wait for what needs torch: it has a thread of its own, and the translator of the
+pool if CTranslate2 runs that. Everything else uses a second translator, in torch. An explanation in torch that takes
+too long, or whose client has disconnected, stops at the model's next computation: a hook on every module of the model
+checks for it (`stop_when`).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from regard.explain.sentence_pair import (
 from regard.serve.errors import FieldError, ServeError, deadline_exceeded, server_busy
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
+from regard.translation.alternatives import Alternative
 from regard.translator import Translator
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ T = TypeVar("T")
 MAX_MODELS = 3  # maximum models with torch weights in memory
 MAX_WAITING = 32  # maximum waiting requests
 RECENT_PAIRS = 16  # pairs cached per model, because a page requests several explanations of one sentence
+RECENT_ALTERNATIVES = 512  # places cached per model
 
 
 class StoppedError(Exception):
@@ -91,6 +95,15 @@ def find_sentence(
     return found
 
 
+def find_alternatives(
+    translator: Translator, query: SentenceQuery, limit: int, prefix: str, position: int | None, count: int
+) -> tuple[ExplainedSource, list[Alternative]]:
+    """Return the sentence, and the alternatives after a prefix, or at a position of the query's translation."""
+    found = find_sentence(translator, query, limit)
+    given = query.translation
+    return found, translator.alternatives(found.text, prefix, translation=given, position=position, count=count)
+
+
 def check_length(tokens: int, limit: int, field: str) -> None:
     if tokens > limit:
         message = f"the sentence has {tokens} tokens, but at most {limit} are explained; give a shorter one"
@@ -107,21 +120,24 @@ def check_torch() -> None:
 
 
 class ExplainedModel:
-    """A model with its engine and torch weights, and the sentences explained last."""
+    """A model, and what was found last for its sentences."""
 
     def __init__(self, translator: Translator) -> None:
         self.translator = translator
         self.find_pair = lru_cache(RECENT_PAIRS)(partial(find_pair, translator))
+        self.find_alternatives = lru_cache(RECENT_ALTERNATIVES)(partial(find_alternatives, translator))
         self.used = time.monotonic()
 
 
 class ExplainService:
-    """Runs explanations in one thread, with the models that they need."""
+    """Runs explanations in two threads, with the models that they need."""
 
     def __init__(self, config: ServeConfig, pool: ModelPool) -> None:
         self.config, self.pool = config, pool
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
+        self._engine_thread = ThreadPoolExecutor(1, thread_name_prefix="explain-by-engine")
         self._waiting = 0
+        self._by_engine: dict[str, ExplainedModel] = {}  # with the translators of the pool
         # Used only by the thread. The last entry is the most recently used model.
         self._loaded: dict[str, ExplainedModel] = {}
         self._pair_indexes: dict[str, PairIndex | None] = {}
@@ -133,21 +149,37 @@ class ExplainService:
         check_torch()
         return await self.run_in_thread(partial(self._with_model, model, work))
 
+    async def run_by_engine(self, model: str, work: Callable[[ExplainedModel], T]) -> T:
+        """Like `run`, for work that needs nothing but the engine: without torch if CTranslate2 runs the model."""
+        async with self.pool.using([model]) as [served]:
+            if served.translator.converted is None:
+                return await self.run(model, work)
+            found = self._by_engine.get(model)
+            if found is None or found.translator is not served.translator:
+                found = self._by_engine[model] = ExplainedModel(served.translator)
+            found.used = time.monotonic()
+            return await self._run_in(self._engine_thread, partial(work, found))
+
     async def run_in_thread(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, which runs after all explanations requested before it."""
+        stop = threading.Event()
+        try:
+            return await self._run_in(self._thread, partial(self._run, work, stop))
+        finally:
+            stop.set()
+
+    async def _run_in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         if self._waiting >= MAX_WAITING:
             raise server_busy("too many explanations are waiting", 5)
         self._waiting += 1
-        loop, stop = asyncio.get_running_loop(), threading.Event()
         try:
             async with asyncio.timeout(self.config.timeout):
-                return await loop.run_in_executor(self._thread, partial(self._run, work, stop))
+                return await asyncio.get_running_loop().run_in_executor(thread, work)
         except TimeoutError:
             raise deadline_exceeded("explanation") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:
-            stop.set()
             self._waiting -= 1
 
     def _run(self, work: Callable[[], T], stop: threading.Event) -> T:
@@ -183,10 +215,11 @@ class ExplainService:
         while True:
             await asyncio.sleep(min(IDLE_CHECK_SECONDS, self.config.idle or IDLE_CHECK_SECONDS))
             if self.config.idle:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._drop_old)
+                old = time.monotonic() - self.config.idle
+                self._by_engine = {model: found for model, found in self._by_engine.items() if found.used >= old}
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._drop_old, old)
 
-    def _drop_old(self) -> None:
-        old = time.monotonic() - self.config.idle
+    def _drop_old(self, old: float) -> None:
         for model in [model for model, found in self._loaded.items() if found.used < old]:
             self._drop(model)
             log.info("the model %s was not explained for a while and is dropped", model)
@@ -199,6 +232,7 @@ class ExplainService:
     def close(self) -> None:
         self._stop.set()
         self._thread.shutdown(cancel_futures=True)
+        self._engine_thread.shutdown(cancel_futures=True)
 
 
 def stop_when(model: nn.Module, stopped: Callable[[], bool]) -> None:

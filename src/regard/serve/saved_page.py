@@ -74,6 +74,7 @@ async def about_text(ask: Ask, model: str, text: str) -> None:
 async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
     about = {**sentence, "translation": translation}
     words = await ask("/api/words", about)
+    await ask("/api/words", {**about, "share": True})
     for path in ("/api/lens", "/api/evidence"):
         await ask(path, about)
     maps = None
@@ -84,10 +85,8 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
     for other in lattice["nbest"][1:] if lattice else ():
         for path, more in (("/api/words", {}), ("/api/attention", {"kind": "cross"})):
             await ask(path, {**about, **more, "translation": other["text"]})
-    for word in words["words"] if words else ():
-        if word["span"]:
-            prefix = translation[: word["span"][0]]
-            await ask("/api/alternatives", {**sentence, "prefix": prefix, "count": 6})
+    for position in range(len(words["words"]) if words else 0):
+        await ask("/api/alternatives", {**about, "position": position, "count": 6})
     if maps:
         await about_heads(ask, about, maps)
 

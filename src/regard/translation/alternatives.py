@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,6 @@ from regard.text.words import word_spans
 from regard.translation.pipeline import Pipeline
 from regard.translation.units import Unit
 
-if TYPE_CHECKING:
-    from regard.models.base import Model
-
 
 @dataclass(frozen=True)
 class Alternative:
@@ -38,12 +34,12 @@ class Alternative:
     text: str  # the best translation with this continuation
 
 
-def alternatives(pipeline: Pipeline, model: Model, unit: Unit, count: int = 5) -> list[Alternative]:
+def alternatives(pipeline: Pipeline, unit: Unit, count: int = 5) -> list[Alternative]:
     """Returns the most probable continuations of the unit's start, best first."""
     if not isinstance(count, int) or count < 1:
         raise InputError(f"count must be a whole number from 1 on, but is {count}")
     tokenizer = pipeline.bundle.tokenizer
-    probabilities = _probabilities(pipeline, model, unit)
+    probabilities = _probabilities(pipeline, unit)
     best = [int(i) for i in np.argsort(-probabilities, kind="stable")[:count] if probabilities[i] > 0]
     starts = [replace(unit, start=pipeline.prefixes.after(unit.start, token)) for token in best if token != EOS]
     results = iter(pipeline.results(starts))
@@ -59,11 +55,9 @@ def alternatives(pipeline: Pipeline, model: Model, unit: Unit, count: int = 5) -
     return found
 
 
-def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.float64]:
+def _probabilities(pipeline: Pipeline, unit: Unit) -> NDArray[np.float64]:
     """Returns the probability of each token after the unit's start, (V,); 0 for tokens that may not come next."""
-    from regard.search.forced_decoding import next_log_probs
-
-    log_probs = next_log_probs(model, unit.ids, unit.start.ids)
+    (log_probs,) = pipeline.engine.next_log_probs([unit.ids], [unit.start.ids])
     constraint = pipeline.constraint(unit.ids, SearchDemand(start=unit.start))
     for token in unit.start.ids if constraint else ():
         constraint = constraint.after(token) if constraint else None

@@ -70,16 +70,25 @@ class TextTranslator(TextTranslation, ScoringModel):
             yield self.started(unit, prefixes[unit.text], search) if first else unit
 
     def alternatives(
-        self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
+        self,
+        text: str,
+        prefix: str = "",
+        *,
+        translation: str | None = None,
+        position: int | None = None,
+        count: int = 5,
+        tag: str | None = None,
     ) -> list[Alternative]:
-        """Returns the `count` most probable next tokens after `prefix`, or at a word of the translation (`position`,
-        from 0), each with the best translation that continues with it. A prefix that ends with a space is continued by
-        a new word; otherwise its last word is completed."""
+        """Returns the `count` most probable next tokens after `prefix`, or at a word (`position`, from 0) of
+        `translation`, by default the model's own, each with the best translation that continues with it. A prefix that
+        ends with a space is continued by a new word; otherwise its last word is completed."""
         from regard.translation.alternatives import alternatives, before_word
 
         (sentence,) = checked_texts(text, "alternatives")
         if prefix and position is not None:
             raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
+        if translation is not None and position is None:
+            raise InputError("alternatives in a translation are at the position of a word; give its position")
         search = SearchOptions(self.config.beam, self.config.length_penalty)
         options = TranslateOptions(split="lines", mend=self.config.mend, guard=False)
         units = list(self.unit_maker(options, tag).units([(0, sentence)]))
@@ -87,6 +96,9 @@ class TextTranslator(TextTranslation, ScoringModel):
             raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")
         unit = self.started(units[0], prefix, search)
         if position is not None:
-            shown = self.translate(sentence, split="lines", tag=tag).text.strip()
+            shown = translation
+            if shown is None:
+                shown = self.translate(sentence, split="lines", tag=tag).text.strip()
             unit = replace(unit, start=before_word(self.tokenizer, unit, shown, position))
-        return alternatives(self.pipeline(search, options, tag), self.bundle.model, unit, count)
+        options = replace(options, protect=bool(unit.prepared.protected_tokens))  # to align them, or nothing
+        return alternatives(self.pipeline(search, options, tag), unit, count)

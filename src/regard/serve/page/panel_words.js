@@ -142,14 +142,13 @@ function wordCard(answer, number) {
         "div",
         { class: "stack" },
         h("p", {}, surenessText(word), "."),
-        shares(word),
         h(
           "p",
           { class: "small quiet" },
           "In pieces: ",
-          word.tokens.map((token) => `${token.text} ${percent(token.probability)}`).join("  ·  "),
+          inTokens(word),
         ),
-        h("p", { class: "caption" }, answer.share_caption),
+        shares(answer, number),
       ),
       h(
         "div",
@@ -160,6 +159,8 @@ function wordCard(answer, number) {
     ),
   );
 }
+
+const inTokens = (word) => word.tokens.map((token) => `${token.text} ${percent(token.probability)}`).join("  ·  ");
 
 function sourceCard(answer, number) {
   const targets = answer.words.filter((word) => word.links.includes(number)).map((word) => word.text);
@@ -200,7 +201,7 @@ function probabilityTable(answer, sel) {
       h(
         "table",
         { class: "plain" },
-        headRow(["Word", "Probability", "Confidence", "From the source", "Next best"]),
+        headRow(["Word", "Probability", "Confidence", "Tokens"]),
         h(
           "tbody",
           {},
@@ -211,16 +212,7 @@ function probabilityTable(answer, sel) {
               h("th", { scope: "row", dir: "auto" }, word.text),
               h("td", {}, bar(word.probability)),
               h("td", {}, word.confidence === null ? "–" : percent(word.confidence)),
-              h("td", {}, word.from_source === null ? "–" : percent(word.from_source)),
-              h(
-                "td",
-                { dir: "auto" },
-                word.alternatives
-                  .filter((one) => !one.chosen)
-                  .slice(0, 2)
-                  .map((one) => `${one.text || "(end)"} ${percent(one.probability)}`)
-                  .join("  "),
-              ),
+              h("td", { dir: "auto" }, inTokens(word)),
             ),
           ),
         ),

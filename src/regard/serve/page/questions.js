@@ -64,9 +64,16 @@ export const cut = async (sel) => {
   return heads.length ? asked("cut", sel, { heads }) : null;
 };
 
-export const alternatives = (sel, prefix) => ({
+/** What else could stand at a word of a translation. */
+export const alternatives = (sel, translation, position) => ({
   path: "/api/alternatives",
-  body: { ...sentenceOf(sel), prefix, count: 6 },
+  body: { ...sentenceOf(sel), translation, position, count: 6 },
+});
+
+/** The words of a translation with the shares of source and preceding words, which take longer than all the rest. */
+export const shares = (sel, translation) => ({
+  path: "/api/words",
+  body: { ...sentenceOf(sel), translation, share: true },
 });
 
 export const choice = (sel, text) => {

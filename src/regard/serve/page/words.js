@@ -1,11 +1,12 @@
-// A translation as words that can be touched: how sure the model is of each, and what it might have said instead.
+// A translation as words that can be touched: how sure the model is of each, and, once a word is chosen, what it might
+// have said instead and what the word comes from.
 
 import { ask } from "./api.js";
 import { button, h, show } from "./dom.js";
 import * as questions from "./questions.js";
 import { rovingLine } from "./roving.js";
 import { chooseText, current } from "./state.js";
-import { cut, decimal, direction, percent, pieces } from "./text.js";
+import { decimal, direction, percent, pieces } from "./text.js";
 
 /** How sure a word is: its calibrated confidence where the model has one, else its probability. */
 export const sureness = (word) => word.confidence ?? word.probability;
@@ -70,20 +71,17 @@ export function bar(p, text = percent(p)) {
 }
 
 /**
- * What the model might have said at this place. Choosing one translates the rest again from there.
+ * What the model might have said at this place, asked when it is shown. Choosing one takes the rest that goes with it.
  * @param {any} answer of /api/words
  * @param {number} number of the word
- * @param {() => void} [done] after a choice
+ * @param {{done?: () => void, filled?: () => void}} [how] after a choice, and after the list has come
  */
-export function alternatives(answer, number, done = () => {}) {
+export function alternatives(answer, number, { done = () => {}, filled = () => {} } = {}) {
   const word = answer.words[number];
-  const prefix = word.span ? cut(answer.translation, [0, word.span[0]]) : "";
   const list = h("ol", { class: "alternatives", "aria-label": `instead of ${word.text}` });
-  const row = (one, whole) => {
-    const name = one.word ?? one.text;
-    const same = whole === answer.translation;
-    const take = async () => {
-      chooseText(whole ?? (await completed(prefix, one)));
+  const row = (one) => {
+    const take = () => {
+      chooseText(one.text);
       done();
     };
     return h(
@@ -91,33 +89,30 @@ export function alternatives(answer, number, done = () => {}) {
       {},
       h(
         "button",
-        { type: "button", onclick: take, "aria-pressed": String(Boolean(one.chosen || same)), title: whole ?? null },
-        h("span", { class: "name", dir: "auto" }, name || "(the sentence ends here)"),
+        { type: "button", onclick: take, "aria-pressed": String(one.word === word.text), title: one.text },
+        h("span", { class: "name", dir: "auto" }, one.word || "(the sentence ends here)"),
         bar(one.probability),
-        whole && !same ? h("span", { class: "whole", dir: "auto" }, whole) : null,
+        one.text === answer.translation ? null : h("span", { class: "whole", dir: "auto" }, one.text),
       ),
     );
   };
-  show(
-    list,
-    word.alternatives.map((one) => row(one, null)),
-  );
-  const wanted = questions.alternatives(current(), prefix);
-  ask(wanted.path, wanted.body).then(
-    (found) =>
-      found.alternatives.length &&
-      show(
-        list,
-        found.alternatives.map((one) => row(one, one.text)),
-      ),
-    () => {}, // the first list stays, and a choice asks again
-  );
+  const wanted = questions.alternatives(current(), answer.translation, number);
+  whenAnswered(list, wanted, "Searching for other words …", (found) => found.alternatives.map(row)).then(filled);
   return list;
 }
 
-async function completed(prefix, one) {
-  const wanted = questions.alternatives(current(), prefix + (one.text ? `${one.text} ` : ""));
-  return (await ask(wanted.path, wanted.body)).alternatives[0]?.text ?? prefix + one.text;
+/** Fill an element with what `draw` makes of an answer; until then it says what is going on, or why there is none. */
+async function whenAnswered(element, wanted, progress, draw) {
+  const say = (text) => show(element, h(element.tagName === "OL" ? "li" : "p", { class: "small quiet" }, text));
+  say(progress);
+  element.setAttribute("aria-busy", "true");
+  try {
+    const found = await ask(wanted.path, wanted.body);
+    show(element, draw(found));
+  } catch (error) {
+    say(error.message);
+  }
+  element.removeAttribute("aria-busy");
 }
 
 /** The alternatives in a small window beside the word. */
@@ -125,6 +120,11 @@ export function openAlternatives(answer, number, anchor) {
   document.getElementById("alternatives")?.remove();
   const word = answer.words[number];
   const close = () => box.hidePopover();
+  const filled = () => {
+    if (!box.isConnected) return;
+    place();
+    if (box.contains(document.activeElement)) box.querySelector("button")?.focus();
+  };
   const box = h(
     "div",
     { id: "alternatives", popover: "auto", role: "dialog", "aria-label": `alternatives to ${word.text}`, class: "pop" },
@@ -134,7 +134,7 @@ export function openAlternatives(answer, number, anchor) {
       surenessText(word),
       ". Choose another word, and the rest is translated again from there.",
     ),
-    alternatives(answer, number, close),
+    alternatives(answer, number, { done: close, filled }),
     h(
       "p",
       { class: "row spread" },
@@ -149,13 +149,17 @@ export function openAlternatives(answer, number, anchor) {
     if (anchor.isConnected) anchor.focus();
   });
   box.showPopover();
-  const place = anchor.getBoundingClientRect();
-  const size = box.getBoundingClientRect();
-  const left = Math.max(8, Math.min(place.left, innerWidth - size.width - 8));
-  const below = place.bottom + 6 + size.height < innerHeight || place.top < size.height;
-  box.style.setProperty("left", `${left}px`);
-  box.style.setProperty("top", `${below ? place.bottom + 6 : place.top - size.height - 6}px`);
+  place();
   box.querySelector("button")?.focus();
+
+  function place() {
+    const beside = anchor.getBoundingClientRect();
+    const size = box.getBoundingClientRect();
+    const left = Math.max(8, Math.min(beside.left, innerWidth - size.width - 8));
+    const below = beside.bottom + 6 + size.height < innerHeight || beside.top < size.height;
+    box.style.setProperty("left", `${left}px`);
+    box.style.setProperty("top", `${below ? beside.bottom + 6 : beside.top - size.height - 6}px`);
+  }
 }
 
 export function surenessText(word) {
@@ -164,18 +168,25 @@ export function surenessText(word) {
   return `The model gives this word ${percent(word.probability)}`;
 }
 
-/** How much of a word came from the source and how much from the words before it. */
-export function shares(word) {
-  if (word.from_source === null || word.from_source === undefined) return null;
-  return h(
-    "p",
-    { class: "shares", vars: { "--p": percentOf(word.from_source) } },
-    h("span", { class: "from-source" }, `${percent(word.from_source)} from the source`),
-    h("span", { class: "from-before" }, `${percent(word.from_before)} from the words before`),
-  );
+/** How much of a word came from the source and how much from the words before it, asked when it is shown. */
+export function shares(answer, number) {
+  const element = h("div", { class: "stack" });
+  const wanted = questions.shares(current(), answer.translation);
+  whenAnswered(element, wanted, "Measuring what the word comes from …", (found) => {
+    const word = found.words[number];
+    if (word.from_source === null) return null;
+    return [
+      h(
+        "p",
+        { class: "shares", vars: { "--p": `${(100 * word.from_source).toFixed(1)}%` } },
+        h("span", { class: "from-source" }, `${percent(word.from_source)} from the source`),
+        h("span", { class: "from-before" }, `${percent(word.from_before)} from the words before`),
+      ),
+      h("p", { class: "caption" }, found.share_caption),
+    ];
+  });
+  return element;
 }
-
-const percentOf = (p) => `${(100 * p).toFixed(1)}%`;
 
 /** A change of log p in words a newcomer can use. */
 export function dropText(drop) {

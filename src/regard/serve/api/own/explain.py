@@ -1,8 +1,8 @@
 """The endpoints that explain a translation: words, alternatives, attention, cut and edited heads, the lattice and more.
 
-Each is a list of fields and a function of `explain_*.py`, which runs in the thread of explanations. Those modules
-import torch, so they are imported on first use: a server that only translates does not need it. docs/http-api.md
-describes the responses. /api/lessons returns the lessons that the page shows.
+Each is a list of fields and a function of `explain_*.py`, which runs in a thread of explanations. Most of those modules
+import torch, so they are imported on first use: a server that only translates, and shows its translations word by word,
+does not need it. docs/http-api.md describes the responses. /api/lessons returns the lessons that the page shows.
 """
 
 from __future__ import annotations
@@ -79,9 +79,19 @@ def load_function(name: str) -> Callable[..., dict[str, Any]]:
     return found
 
 
-def pair_endpoint(path: str, summary: str, function: str, *fields: Field) -> Endpoint:
+def needs_torch(call: Call) -> bool:
+    return True
+
+
+def needs_no_torch(call: Call) -> bool:
+    return False
+
+
+def pair_endpoint(
+    path: str, summary: str, function: str, *fields: Field, torch: Callable[[Call], bool] = needs_torch
+) -> Endpoint:
     """An endpoint about a sentence and its translation. `function` is called with the pair, the model's name, and the
-    values of `fields` as keyword arguments."""
+    values of `fields` as keyword arguments; `torch` tells whether it needs more than the engine."""
 
     async def handler(call: Call) -> Any:
         model, limit = await model_of(call), call.services.config.explained
@@ -91,21 +101,26 @@ def pair_endpoint(path: str, summary: str, function: str, *fields: Field) -> End
             options = {field.name: call[field.name] for field in fields}
             return load_function(function)(loaded.find_pair(query, limit), model, **options)
 
-        return await call.services.explain.run(model, work)
+        explain = call.services.explain
+        return await (explain.run if torch(call) else explain.run_by_engine)(model, work)
 
     return Endpoint("POST", path, OWN, summary, handler, (*PAIR, *fields))
 
 
-def sentence_endpoint(path: str, summary: str, function: str, *fields: Field) -> Endpoint:
-    """An endpoint about a sentence alone. `function` is called with the translator, the sentence, the model's name, the
-    maximum number of tokens, and the values of `fields` as keyword arguments."""
+def sentence_endpoint(
+    path: str, summary: str, function: str, *fields: Field, torch: Callable[[Call], bool] = needs_torch
+) -> Endpoint:
+    """An endpoint about a sentence alone. `function` is called with the loaded model, the sentence, the model's name,
+    the maximum number of tokens, and the values of `fields` as keyword arguments; `torch` as in `pair_endpoint`."""
 
     async def handler(call: Call) -> Any:
         model, limit = await model_of(call), call.services.config.explained
-        query = SentenceQuery(call["text"], sentence=call["sentence"], beam=call.values.get("beam"))
-        options = {field.name: call[field.name] for field in fields if field.name != "beam"}
-        return await call.services.explain.run(
-            model, lambda loaded: load_function(function)(loaded.translator, query, model, limit, **options)
+        given, beam = call.values.get("translation"), call.values.get("beam")
+        query = SentenceQuery(call["text"], given, call["sentence"], beam)
+        options = {field.name: call[field.name] for field in fields if field.name not in ("beam", "translation")}
+        explain = call.services.explain
+        return await (explain.run if torch(call) else explain.run_by_engine)(
+            model, lambda loaded: load_function(function)(loaded, query, model, limit, **options)
         )
 
     return Endpoint("POST", path, OWN, summary, handler, (*WHICH_MODEL, TEXT, SENTENCE, *fields))
@@ -134,16 +149,17 @@ async def all_lessons(call: Call) -> dict[str, Any]:
 ENDPOINTS = (
     Endpoint("GET", "/api/lessons", OWN, "The lessons of the page", all_lessons, public=True),
     pair_endpoint(
-        "/api/words", "A translation word by word: probability, confidence, alternatives, links, shares",
+        "/api/words", "A translation word by word: probability, confidence, links, coverage, shares",
         "explain_words.words_answer",
-        Field("alternatives", "integer", "how many at each word", 5, least=0, most=10),
-        Field("share", "flag", "whether to find what came from the source and from the words before", True),
+        Field("share", "flag", "whether to find what came from the source and from the words before", False),
+        torch=lambda call: bool(call["share"]),
     ),
     sentence_endpoint(
         "/api/alternatives", "What else a translation could say at a place", "explain_words.alternatives_answer",
         Field("prefix", "text", "the translation up to the place", "", most=MAX_CHARACTERS),
-        Field("position", "integer", "a word of the model's own translation, from 0", None, least=0, nullable=True),
-        COUNT,
+        Field("position", "integer", "a word of the translation, from 0", None, least=0, nullable=True),
+        TRANSLATION, COUNT,
+        torch=needs_no_torch,
     ),
     pair_endpoint(
         "/api/attention", "Attention maps of every layer and head", "explain_attention.attention_answer",
@@ -171,18 +187,19 @@ ENDPOINTS = (
         Field("position", "integer", "the piece that asks, from 0", 0, least=0, most=10_000),
         Field("numbers", "integer", "entries of each vector that are given", 8, least=1, most=64),
     ),
-    pair_endpoint("/api/lens", "What each decoder layer would say", "explain_words.lens_answer", COUNT),
+    pair_endpoint("/api/lens", "What each decoder layer would say", "explain_evidence.lens_answer", COUNT),
     pair_endpoint(
-        "/api/evidence", "What the translation loses when a source word is blanked", "explain_words.evidence_answer",
+        "/api/evidence", "What the translation loses when a source word is blanked", "explain_evidence.evidence_answer",
         Field("blank", "choice", "how a word is blanked", "mean", choices=BLANKS),
         Field("gradients", "flag", "whether to add gradient × input, which takes longer", False),
     ),
     pair_endpoint(
         "/api/choice", "Which of several words the translation takes, for minimal pairs", "explain_words.choice_answer",
         Field("words", "strings", "two words or more", least=2, most=10, example=["chat", "chien"]),
+        torch=needs_no_torch,
     ),
     sentence_endpoint(
-        "/api/lattice", "The beam search as a lattice, and a branch of it resumed", "explain_words.lattice_answer",
+        "/api/lattice", "The beam search as a lattice, and a branch of it resumed", "explain_evidence.lattice_answer",
         OPTIONS["beam"], OPTIONS["length_penalty"], OPTIONS["guard"],
         Field("resume", "integer", "a node from which to go on", None, least=0, nullable=True),
     ),

@@ -93,7 +93,7 @@ def attention_answer(
             for grid, own in ((mean(number), View(number, None, view.row)) for number in layers)
         ],
         "chosen": {"layer": view.layer + 1, "head": None if view.head is None else view.head + 1},
-        "view": view_data(pair.bundle),
+        "view": view_data(pair.source.translator),
         "hidden_name": chosen.hidden_name,
         "title": TITLES[kind],
         "caption": chosen.caption,

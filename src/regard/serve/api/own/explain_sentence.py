@@ -16,8 +16,8 @@ from regard.bundle.bundle import Bundle
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.sentence_pair import ExplainedSource, PlacedWord, SentencePair
 from regard.report.json import rounded
-from regard.search.alignment_heads import cross_layers
 from regard.text.slots import fill
+from regard.translation.translator import TextTranslator
 
 DECIMALS = 6
 Units = Literal["words", "pieces"]
@@ -49,18 +49,17 @@ def placed(words: Iterable[PlacedWord]) -> list[dict[str, Any]]:
     return [{"text": word.text, "span": None if word.span is None else list(word.span)} for word in words]
 
 
-def view_data(bundle: Bundle) -> dict[str, Any] | None:
+def view_data(translator: TextTranslator) -> dict[str, Any] | None:
     """The cross-attention that is used as the alignment, and its error rates in percent; None without attention."""
-    if cross_layers(bundle.model) == 0:
-        return None
-    from regard.explain.views import stored_view  # imports torch, which a server that only translates does not need
-
-    view, trust = stored_view(bundle)
-    return {**view_numbers(view), "aer": stored_rates(bundle), "caption": f"{view} · {trust or NOT_EVALUATED}"}
+    stored = card_view(translator.bundle)
+    if stored is not None or not translator.alignment_view:
+        return stored
+    view = View(*translator.alignment_view.heads.maps[0])
+    return {**view_numbers(view), "aer": None, "caption": f"{view} · {NOT_EVALUATED}"}
 
 
 def card_view(bundle: Bundle) -> dict[str, Any] | None:
-    """The view of a model whose weights are not loaded, from its card; None if the card names none."""
+    """The view that the card names; None if it names none."""
     stored = bundle.known_card.attention_view
     if stored is None:
         return None
