@@ -7,7 +7,7 @@ import pytest
 
 from regard.errors import InputError
 from regard.explain.lattice import lattice
-from regard.explain.rerun import pair_log_probs, rerun_search, rerun_translation, resume_branch, word_diff
+from regard.explain.rerun import pair_log_probs, rerun_translation, resume_branch, word_diff
 from regard.explain.sentence_pair import sentence_pair
 from regard.explain.words import word_by_word, word_choice
 from regard.text.words import split_words
@@ -53,8 +53,11 @@ def test_links_are_those_of_align(translator: Translator) -> None:
 
 def test_the_same_search_says_the_same(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[2][0])
-    again = rerun_search(pair.source, pair.bundle.model)
+    again = pair.source.search_again(pair.bundle.model)
     assert again.ids == pair.target_ids
+    found, log_probs = pair.own_search
+    assert found.ids == again.ids
+    np.testing.assert_allclose(log_probs, pair_log_probs(pair, pair.bundle.model))
     assert rerun_translation(pair, pair.bundle.model, again) == LINES[2][1]
     np.testing.assert_allclose(pair_log_probs(pair, pair.bundle.model), word_by_word(pair).token_log_probs, atol=1e-5)
 

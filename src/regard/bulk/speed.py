@@ -240,3 +240,6 @@ class TimedEngine:
 
     def log_probs(self, *given: Any) -> Any:
         return self.clock.timed("attention and scores", self.engine.log_probs, *given)
+
+    def next_log_probs(self, *given: Any) -> Any:
+        return self.clock.timed("attention and scores", self.engine.next_log_probs, *given)

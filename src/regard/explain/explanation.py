@@ -21,7 +21,7 @@ from regard.explain.alignment import Trust
 from regard.explain.grid import KINDS, Grid, trace_grid
 from regard.explain.heads import Arcs, Sheet, Side, arcs_of, sheet_of
 from regard.explain.sentence_pair import SentencePair, sentence_pair
-from regard.explain.trace import Kind, Trace, trace_sentence
+from regard.explain.trace import Kind, Trace
 from regard.explain.views import stored_view
 from regard.translation.translator import TextTranslator
 
@@ -115,6 +115,4 @@ def explain(
 
 def explain_pair(pair: SentencePair) -> Explanation:
     """Returns all attention weights of a sentence and its translation."""
-    source, target = pair.source, pair.target
-    trace = trace_sentence(pair.bundle, source.model_text, target.ids, slots=source.slots, how=target.how)
-    return Explanation(trace, *stored_view(pair.bundle), source.text, target.translation)
+    return Explanation(pair.trace, *stored_view(pair.bundle), pair.source.text, pair.target.translation)

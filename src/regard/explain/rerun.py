@@ -7,8 +7,7 @@ in `translate`, but not repaired.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -20,25 +19,15 @@ from regard.errors import InputError
 from regard.explain.lattice import Lattice, path_to
 from regard.explain.sentence_pair import ExplainedSource, SentencePair
 from regard.models.base import Model
-from regard.search.engine import Hypothesis, SearchRequest
+from regard.search.engine import Hypothesis
 from regard.search.forced_decoding import forced_log_probs
-from regard.search.search import search
 from regard.text.words import split_words, word_spans
-
-
-def rerun_search(source: ExplainedSource, model: Model, start: Sequence[int] = ()) -> Hypothesis:
-    """Returns the best hypothesis of `model` that starts with the tokens `start`."""
-    options, demand = source.search_run
-    constraint = source.pipeline.constraint(source.unit.ids, demand, options)
-    options = replace(options, nbest=1, attention=False)
-    ((best, *_),) = search(model, [SearchRequest(source.unit.ids, constraint, tuple(start))], options)
-    return best
 
 
 def rerun_translation(pair: SentencePair, model: Model, unchanged: Hypothesis) -> str:
     """Returns the translation by a changed model: that of the pair if the search finds the same tokens as that of the
     `unchanged` model, because the pair's may be by another engine, or changed after the search."""
-    found = rerun_search(pair.source, model)
+    found = pair.source.search_again(model)
     return pair.target.translation if found.ids == unchanged.ids else pair.source.restore_text(found.ids)
 
 
@@ -67,7 +56,7 @@ def resume_branch(source: ExplainedSource, lattice: Lattice, node: int) -> Resum
     if last.token == EOS:
         text = source.restore_text(tokens[:-1])
         return ResumedBranch(node, text, text, last.total, last.score)
-    found = rerun_search(source, source.bundle.model, tokens)
+    found = source.search_again(source.bundle.model, tokens)
     return ResumedBranch(node, source.restore_text(tokens), source.restore_text(found.ids), found.log_prob, found.score)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
+from regard.search.engine import Hypothesis, SearchRequest
 from regard.search.options import SearchOptions
 from regard.search.required_terms import SearchRun
 from regard.text.slots import SlotTexts, fill
@@ -32,6 +33,10 @@ from regard.translation.prepared_sentence import PreparedSentence
 from regard.translation.translation import Candidate, Reason, SentenceTranslation
 from regard.translation.translator import TextTranslator
 from regard.translation.units import Unit
+
+if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from regard.explain.trace import Trace
+    from regard.models.base import Model
 
 Blank = Literal["mean", "removed"]  # the ways to blank a source word (`evidence.py`)
 BLANKS: tuple[Blank, ...] = get_args(Blank)
@@ -110,6 +115,16 @@ class ExplainedSource:
     def search_run(self) -> SearchRun:
         """The search whose result was accepted."""
         return self.shown.search or SearchRun(self.pipeline.search)
+
+    def search_again(self, model: Model, start: Sequence[int] = ()) -> Hypothesis:
+        """Returns the best hypothesis of `model` that starts with the tokens `start`, with the accepted settings."""
+        from regard.search.search import search
+
+        options, demand = self.search_run
+        constraint = self.pipeline.constraint(self.unit.ids, demand, options)
+        options = replace(options, nbest=1, attention=False)
+        ((best, *_),) = search(model, [SearchRequest(self.unit.ids, constraint, tuple(start))], options)
+        return best
 
     def target(self, given: str | None = None, nbest: int = 0) -> ExplainedTarget:
         """Returns the given translation, or else entry `nbest` of the n-best list, from 0; entry 0 is what `translate`
@@ -290,6 +305,22 @@ class SentencePair:
         numbers = np.asarray(tokens, dtype=np.float64)[: len(self.target.ids)]
         summed: NDArray[np.float64] = numbers @ self.target_shares
         return summed
+
+    @cached_property
+    def trace(self) -> Trace:
+        """All attention of the model, unchanged. Raises InputError for a model without attention."""
+        from regard.explain.trace import trace_sentence
+
+        source, target = self.source, self.target
+        return trace_sentence(self.bundle, source.model_text, target.ids, slots=source.slots, how=target.how)
+
+    @cached_property
+    def own_search(self) -> tuple[Hypothesis, NDArray[np.float64]]:
+        """What the unchanged model finds, and the log-probabilities (T,) of the pair's translation by it."""
+        from regard.search.forced_decoding import forced_log_probs
+
+        model = self.bundle.model
+        return self.source.search_again(model), forced_log_probs(model, [self.source_ids], [self.target_ids])[0]
 
     def _source_places(self, spans: Sequence[Span]) -> list[Span | None]:
         def place(span: Span) -> Span:

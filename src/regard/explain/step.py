@@ -25,7 +25,7 @@ from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.mechanisms import Checks, Query, array, attention_terms
 from regard.explain.terms import Array, Term
-from regard.explain.trace import no_attention
+from regard.explain.trace import Trace, no_attention
 from regard.models.base import AttentionMaps, Model
 from regard.report.json import rounded
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
@@ -59,14 +59,20 @@ class StepNumbers:
 
 
 def step_numbers(
-    bundle: Bundle, source: str, target_ids: Sequence[int], query: Query, slots: SlotTexts = NO_SLOTS
+    bundle: Bundle,
+    source: str,
+    target_ids: Sequence[int],
+    query: Query,
+    slots: SlotTexts = NO_SLOTS,
+    trace: Trace | None = None,
 ) -> StepNumbers:
-    """The numbers of one query when `source`, as the model reads it, is translated to the target ids (without EOS)."""
+    """The numbers of one query when `source`, as the model reads it, is translated to the target ids (without EOS).
+    `trace` is that of the pair, if it is known."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     if not bundle.model.has_attention:
         raise no_attention(bundle)
-    numbers = query_numbers(bundle.model, source_ids, target_ids, query)
+    numbers = query_numbers(bundle.model, source_ids, target_ids, query, trace)
     source_pieces = (*tokenizer.source.labels(source_ids, slots.source), EOS_LABEL)
     pieces = tokenizer.target.labels(target_ids, slots.target)
     read, predicted = (BOS_LABEL, *pieces), (*pieces, EOS_LABEL)
@@ -78,21 +84,23 @@ def step_numbers(
 
 
 @torch.inference_mode()
-def query_numbers(model: Model, source: Sequence[int], target: Sequence[int], query: Query) -> Numbers:
+def query_numbers(
+    model: Model, source: Sequence[int], target: Sequence[int], query: Query, trace: Trace | None = None
+) -> Numbers:
     """The numbers of one query of a pair of ids, given without BOS and EOS. Raises InputError for a query out of
     range."""
     batch = flat_batch([source], [target]).pad().to(model.device)
-    check_query(model.attention(batch), query)
+    check_query(trace or model.attention(batch), query)
     equation, terms, checks = attention_terms(model, batch, query)
     return Numbers(equation, tuple(terms), compared(checks, query))
 
 
-def check_query(maps: AttentionMaps, query: Query) -> None:
-    layers: list[Tensor] = getattr(maps, query.kind)
+def check_query(maps: AttentionMaps | Trace, query: Query) -> None:
+    layers: Sequence[Tensor | Array] = getattr(maps, query.kind)
     kinds = [kind for kind in ("encoder", "decoder", "cross") if getattr(maps, kind)]
     if not layers:
         raise InputError(f"kind must be one of {', '.join(kinds) or 'none'} for this model, but is {query.kind}")
-    heads, queries = layers[min(max(query.layer, 0), len(layers) - 1)].shape[1:3]
+    heads, queries = layers[min(max(query.layer, 0), len(layers) - 1)].shape[-3:-1]
     for name, value, count in (
         ("layer", query.layer, len(layers)),
         ("head", query.head, heads),
@@ -116,23 +124,36 @@ def compared(checks: Checks, query: Query) -> dict[str, float]:
     return found
 
 
-def as_dict(step: StepNumbers) -> dict[str, Any]:
-    """Returns a dictionary for JSON: numbers to six decimals, null for masked scores; indices count from 1."""
-    query, numbers = step.query, step.numbers
+def query_data(step: StepNumbers) -> dict[str, Any]:
+    query = step.query
     return {
         "architecture": step.architecture,
         "kind": query.kind,
         "layer": query.layer + 1,
         "head": query.head + 1,
-        "position": query.position + 1,
+    }
+
+
+def term_data(term: Term) -> dict[str, Any]:
+    """A term without its values."""
+    return {"name": term.name, "what": term.what, "of_keys": term.of_keys}
+
+
+def difference_data(step: StepNumbers) -> dict[str, float]:
+    return {name: float(f"{value:.1e}") for name, value in step.numbers.differences.items()}
+
+
+def as_dict(step: StepNumbers) -> dict[str, Any]:
+    """Returns a dictionary for JSON: numbers to six decimals, null for masked scores; indices count from 1."""
+    numbers = step.numbers
+    return {
+        **query_data(step),
+        "position": step.query.position + 1,
         "source": step.source,
         "target": step.target,
         "query": step.query_label,
         "keys": list(step.keys),
         "equation": numbers.equation,
-        "terms": [
-            {"name": term.name, "what": term.what, "of_keys": term.of_keys, "values": rounded(term.values)}
-            for term in numbers.terms
-        ],
-        "largest_differences": {name: float(f"{value:.1e}") for name, value in numbers.differences.items()},
+        "terms": [term_data(term) | {"values": rounded(term.values)} for term in numbers.terms],
+        "largest_differences": difference_data(step),
     }

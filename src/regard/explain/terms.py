@@ -41,7 +41,8 @@ class Affine:
 
     def __call__(self, x: Array) -> Array:
         """(…, in) → (…, out)"""
-        out: Array = x @ self.weight.T
+        # Without BLAS, whose threads wait busily: on two cores `x @ weight.T` of 20 rows takes 100 times the CPU time.
+        out: Array = np.einsum("...i,oi->...o", x, self.weight)
         return out if self.bias is None else out + self.bias
 
 

@@ -16,9 +16,9 @@ from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.grid import Grid, trace_grid
 from regard.explain.heads import entropy, sheet_of
 from regard.explain.mechanisms import Query
-from regard.explain.rerun import pair_log_probs, rerun_search, rerun_translation, word_diff
+from regard.explain.rerun import pair_log_probs, rerun_translation, word_diff
 from regard.explain.sentence_pair import Ablation, PlacedWord, SentencePair
-from regard.explain.step import as_dict, step_numbers
+from regard.explain.step import difference_data, query_data, step_numbers, term_data
 from regard.explain.trace import Kind
 from regard.explain.views import stored_view
 from regard.models.attention_parts import MultiHeadPart
@@ -131,7 +131,7 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablation | None = None) -> dict[str, Any]:
     """The translation with some heads ablated. `heads` are [["cross", 1, 2], …], counted from 1."""
     own, removed = pair.bundle.model, read_heads(heads)
-    before, unchanged = pair_log_probs(pair, own), rerun_search(pair.source, own)
+    unchanged, before = pair.own_search
     with ablated(own, removed, how):
         after, new = pair_log_probs(pair, own), rerun_translation(pair, own, unchanged)
     return {
@@ -233,8 +233,8 @@ def steer_answer(
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
     edits = checked_edits(own, _edits(pair, edited_rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
-    before, after = pair_log_probs(pair, own), pair_log_probs(pair, edited)
-    new = rerun_translation(pair, edited, rerun_search(pair.source, own))
+    unchanged, before = pair.own_search
+    after, new = pair_log_probs(pair, edited), rerun_translation(pair, edited, unchanged)
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
@@ -269,7 +269,7 @@ def _edits(
     spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.source.model_text)]
     shares = subword_shares(spans, word_spans(pair.source.model_text)) if words else np.eye(len(spans))
     count = len(pair.target_words) if words else len(pair.target_pieces)
-    maps = explain_pair(pair).trace.cross
+    maps = pair.trace.cross
     found: dict[Place, Floats] = {}
     for row in rows:
         if row.position >= count:
@@ -293,7 +293,7 @@ def step_answer(
     """One query of one head, from its vectors to its weights, with the first `numbers` entries of each vector. Layer
     and head count from 1, positions from 0."""
     query = Query(kind, layer - 1, head - 1, position)
-    maps: Sequence[Floats] = getattr(explain_pair(pair).trace, query.kind)
+    maps: Sequence[Floats] = getattr(pair.trace, query.kind)
     if not maps:
         raise FieldError("kind", f"this model has no {query.kind} attention")
     bounds = len(maps), *maps[min(query.layer, len(maps) - 1)].shape[:2]
@@ -303,8 +303,7 @@ def step_answer(
         if value >= count:
             most = count - 1 + first
             raise FieldError(name, f"{name} must be from {first} to {most} here, but is {value + first}")
-    found = step_numbers(pair.bundle, pair.source.model_text, pair.target_ids, query, pair.source.slots)
-    data = as_dict(found)
+    found = step_numbers(pair.bundle, pair.source.model_text, pair.target_ids, query, pair.source.slots, pair.trace)
     pieces = [piece.text for piece in pair.target_pieces]
     labels = (
         list(found.keys)
@@ -312,15 +311,18 @@ def step_answer(
         else [f"{read} → {said}" for read, said in zip([BOS_LABEL, *pieces], [*pieces, EOS_LABEL], strict=True)]
     )
     terms = []
-    for term, values in zip(data["terms"], (term.values for term in found.numbers.terms), strict=True):
-        cut_short = values[..., :numbers] if values.ndim > int(term["of_keys"]) else values
-        terms.append(term | {"shape": list(values.shape), "values": json_numbers(cut_short)})
+    for term in found.numbers.terms:
+        values = term.values[..., :numbers] if term.values.ndim > int(term.of_keys) else term.values
+        shape = list(term.values.shape)
+        terms.append(term_data(term) | {"shape": shape, "values": json_numbers(values)})
     return {
         **pair_data(pair, model),
-        **{name: data[name] for name in ("architecture", "kind", "layer", "head")},
+        **query_data(found),
         "position": query.position,
         "positions": labels,
-        **{name: data[name] for name in ("query", "keys", "equation")},
+        "query": found.query_label,
+        "keys": list(found.keys),
+        "equation": found.numbers.equation,
         "terms": terms,
-        "largest_differences": data["largest_differences"],
+        "largest_differences": difference_data(found),
     }
