@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.casing import cased_words, lowercase_initial
+from regard.text.casing import cased_forms, cased_words, lowercase_initial
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,8 @@ def test_first_letters(language: str | None, said: str, wanted: str) -> None:
 def test_only_the_first_letter_changes(text: str, language: str | None) -> None:
     found = lowercase_initial(text, language)
     assert found == text or (found[len(found) - len(text) + 1 :] == text[1:] and found[0] == text[0].lower()[0])
+
+
+@given(st.text("aLqusS'’-.& é\u0301", max_size=20), st.sampled_from(["en", "fr"]))
+def test_forms_are_those_of_words(text: str, language: str) -> None:
+    assert cased_forms(text, language) == [text[word.start : word.end] for word in cased_words(text, (), language)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,3 +127,15 @@ def test_other_lines(text: str) -> None:
 
 def test_a_name_within_a_line_is_no_signature() -> None:
     assert not is_email_signature("Kind regards, Mark", (14, 18))
+
+
+@given(
+    st.lists(
+        st.sampled_from([*KNOWN.words, *KNOWN.copied, *KNOWN.rare, "Zoe", "iPhone", "NASA", ".", "“", "Tom’s", "L'"])
+    ),
+    st.sampled_from(["en", "fr", "de"]),
+)
+def test_no_name_is_missed(words: list[str], language: str) -> None:
+    found = name_spans(" ".join(words), (), KNOWN, language)
+    with patch("regard.text.names._may_have_names", lambda *_: True):
+        assert name_spans(" ".join(words), (), KNOWN, language) == found

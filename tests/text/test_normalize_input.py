@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.casing import cased_words
+from regard.text.casing import cased_forms, cased_words
 from regard.text.known_words import KnownWords
 from regard.text.normalize_input import (
     WORDS_BEFORE_NAMES,
@@ -14,6 +16,7 @@ from regard.text.normalize_input import (
     is_all_caps,
     is_title_case,
     sentence_case,
+    spelling_corrections,
     truecase,
 )
 from support import grammar
@@ -103,3 +106,22 @@ def test_only_first_letters_change_and_only_their_case(text: str, language: str)
     assert len(read) == len(text)
     assert all(a == b or a.upper() == b or a.title() == b for a, b in zip(text, read, strict=True))
     assert capitalize_names(read, KNOWN, language) == read
+
+
+FREQUENT = KnownWords(["the", "was", "people", "station", "Haus", "été"], ["Tom"], ["Baker"], by_frequency=True)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["The", "Teh", "teh", "peolpe", "Sttaion", "ete", "Tom", "Tmo", "Baekr", "thee", "L'ete", "."])
+    ),
+    st.sampled_from(["en", "fr", "de"]),
+)
+def test_no_misspelled_word_is_missed(words: list[str], language: str) -> None:
+    text = "The " + " ".join(words)
+    found = spelling_corrections(text, [], FREQUENT, language)
+    with (
+        patch.object(KnownWords, "unfamiliar", lambda _, text, language: set(cased_forms(text, language))),
+        patch.object(KnownWords, "is_misspelled", lambda *_: True),
+    ):
+        assert spelling_corrections(text, [], FREQUENT, language) == found

@@ -13,8 +13,10 @@ from regard.text.spelling import (
     KEY_NEIGHBORS,
     KEYBOARDS,
     likely_correction,
+    may_have_correction,
     spelling_candidates,
     split_words_run_together,
+    without_a_letter,
 )
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=6, max_size=12)
@@ -86,3 +88,10 @@ def test_what_is_likely_is_known_and_another_word(typed: str, words: list[str]) 
     assert found is None or (found in ranks and typed not in ranks)
     apart = split_words_run_together(typed, ranks)
     assert apart is None or (apart.replace(" ", "") == typed and all(part in ranks for part in apart.split(" ")))
+
+
+@given(st.text("abeißé'", max_size=6), st.lists(st.text("abeißé'", max_size=6), unique=True))
+def test_no_correction_is_missed(word: str, words: list[str]) -> None:
+    ranks = {word: rank for rank, word in enumerate(words)}
+    shortened = frozenset(shorter for known in words for shorter in without_a_letter(known))
+    assert likely_correction(word, ranks) is None or may_have_correction(word, ranks, shortened)

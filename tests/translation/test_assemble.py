@@ -19,7 +19,7 @@ from regard.translator import Translator
 
 def unit(sentence: int, start: int, source: str) -> Unit:
     span = (start, start + len(source))
-    return Unit(0, sentence, span, PreparedSentence(source, 0, len(source), source, ()), (1,))
+    return Unit(0, sentence, span, PreparedSentence(source, 0, len(source), source), (1,))
 
 
 def result(text: str, *others: str) -> UnitResult:

@@ -10,7 +10,7 @@ from regard.text.glossary import Glossary
 from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
 from regard.translation.options import TranslateOptions
-from regard.translation.prepare import Reader, prepared
+from regard.translation.prepare import ODD_SPACE, SPACES, Reader, prepared
 from regard.translation.prepared_sentence import PreparedSentence
 from regard.translator import Translator
 from support import LINES, Call, grammar
@@ -149,7 +149,7 @@ def test_tidy_text_is_left_alone(line: str) -> None:
 
 
 def whole(line: str) -> PreparedSentence:
-    return PreparedSentence(line, 0, len(line), line, tuple((i, i + 1) for i in range(len(line))))
+    return PreparedSentence(line, 0, len(line), line)
 
 
 def test_the_embedded_corpus_is_read_as_it_is() -> None:
@@ -252,3 +252,8 @@ def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
         prepared(line, TranslateOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).protected_tokens
         == ()
     )
+
+
+@given(st.text("a \n\r\t>\u00a0\u2028\u202f", max_size=10))
+def test_no_odd_space_is_missed(text: str) -> None:
+    assert all(ODD_SPACE.search(found[0]) for found in SPACES.finditer(text))

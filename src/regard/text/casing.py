@@ -17,10 +17,12 @@ from regard.text.words import Span, word_lists
 # Letters and digits with inner apostrophes and &, and hyphens before a capital (Jean-Luc, but Tokyo-based is two); a
 # possessive 's is not part of the word.
 _POSSESSIVE = r"['’]s(?![\p{L}\p{N}])"
-WORD = regex.compile(
-    rf"(?<!\p{{L}}['’])[\p{{L}}\p{{M}}\p{{N}}]++(?:(?!{_POSSESSIVE})(?:['’&](?=\p{{L}})|-(?=\p{{Lu}}))[\p{{L}}\p{{M}}\p{{N}}]++)*+"
-)
-_ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})", regex.IGNORECASE)
+_BEFORE = r"(?<!\p{L}['’])"
+_WORD = rf"[\p{{L}}\p{{M}}\p{{N}}]++(?:(?!{_POSSESSIVE})(?:['’&](?=\p{{L}})|-(?=\p{{Lu}}))[\p{{L}}\p{{M}}\p{{N}}]++)*+"
+_ELISION = rf"(?:(?i:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)(?!{_POSSESSIVE})['’](?=\p{{L}}))?+"
+WORD = regex.compile(_BEFORE + _WORD)
+_CASED_WORD = regex.compile(f"{_BEFORE}({_WORD})")
+_CASED_WORD_AFTER_ELISION = regex.compile(f"{_BEFORE}{_ELISION}({_WORD})")
 _ELIDING_LANGUAGES = ("fr", "it", "ca")
 NOUN_CAPITALIZING_LANGUAGES = ("de", "lb")  # in which a capital does not mark a name
 _SENTENCE_START = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|\s['‚]$")
@@ -69,6 +71,20 @@ class CasedWord(NamedTuple):
     at_start: bool  # it begins a sentence, or may begin one
 
 
+def cased_forms(text: str, language: str = "en") -> list[str]:
+    """Returns the words that `cased_words` yields.
+
+    >>> cased_forms("L'été d'Anne", "fr")
+    ['été', 'Anne']
+    """
+    words: list[str] = _cased_word(language).findall(text)
+    return words
+
+
+def _cased_word(language: str) -> regex.Pattern[str]:
+    return _CASED_WORD_AFTER_ELISION if language in _ELIDING_LANGUAGES else _CASED_WORD
+
+
 def cased_words(text: str, excluded: Sequence[Span] = (), language: str = "en") -> Iterator[CasedWord]:
     """Yields the words outside the `excluded` spans (in order), with whether each begins a sentence.
 
@@ -80,7 +96,7 @@ def cased_words(text: str, excluded: Sequence[Span] = (), language: str = "en") 
     free = 0  # start of the text between the last word or span and this word
     spans = iter([*excluded, (len(text), len(text))])
     span = next(spans)
-    for found in WORD.finditer(text):
+    for found in _cased_word(language).finditer(text):
         start, end = found.span()
         while span[1] <= start and span[0] < len(text):
             free, span = span[1], next(spans)
@@ -88,12 +104,11 @@ def cased_words(text: str, excluded: Sequence[Span] = (), language: str = "en") 
             continue  # within a span
         gap = text[free:start]
         at_start = before is None or (
-            bool(_SENTENCE_START.search(gap)) and not (gap[0] == "." and _abbreviated(text, before))
+            gap != " " and bool(_SENTENCE_START.search(gap)) and not (gap[0] == "." and _abbreviated(text, before))
         )
-        if language in _ELIDING_LANGUAGES and (elision := _ELISION.match(text, start, end)):
-            start, at_start = elision.end(), False
-        yield CasedWord(start, end, at_start)
-        before, free = (start, end), end
+        word_start = found.start(1)  # after an elision
+        yield CasedWord(word_start, end, at_start and word_start == start)
+        before, free = (word_start, end), end
 
 
 def _abbreviated(text: str, word: Span) -> bool:

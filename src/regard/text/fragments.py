@@ -30,9 +30,10 @@ def is_fragment(text: str, span: Span, language: str = "en") -> bool:
     [True, True, True, False]
     """
     start, end = span
+    if end - start > MAX_CHARS:
+        return False
     sentence = text[start:end]
-    words = [word for word in sentence.split() if any(map(str.isalpha, word))]
-    if len(sentence) > MAX_CHARS or len(words) > MAX_WORDS:
+    if sum(any(map(str.isalpha, word)) for word in sentence.split()) > MAX_WORDS:
         return False
     first = max(0, start - MAX_CHARS)  # a window, since a line may be long
     before = _LINE_BREAK.split(text[first:start])[-1]

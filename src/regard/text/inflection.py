@@ -75,6 +75,10 @@ ENDINGS = {
         ("mente", ("", "a")),
     ),
 }
+ENDING_REPLACEMENTS = {
+    language: [(ending, replacements) for endings, replacements in rules for ending in endings.split()]
+    for language, rules in ENDINGS.items()
+}
 SPANISH_CLITICS = re.compile(r"(?:me|te|se|nos|os)?(?:lo|la|le|los|las|les|me|te|se|nos|os)$")  # dímelo
 WITHOUT_ACUTE = str.maketrans("áéíóú", "aeiou")
 
@@ -209,7 +213,6 @@ def is_inflected_form(word: str, known: Collection[str], language: str = "en") -
 
 
 def _without_endings(word: str, language: str) -> Iterator[str]:
-    for endings, replacements in ENDINGS.get(language, ()):
-        for ending in endings.split():
-            if word.endswith(ending) and (language == "en" or len(word) - len(ending) >= MIN_BASE):
-                yield from (word[: -len(ending)] + replacement for replacement in replacements)
+    for ending, replacements in ENDING_REPLACEMENTS.get(language, ()):
+        if word.endswith(ending) and (language == "en" or len(word) - len(ending) >= MIN_BASE):
+            yield from (word[: -len(ending)] + replacement for replacement in replacements)

@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from regard.errors import InputError
 from regard.files import write_atomically
 from regard.text import spelling
-from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, WORD, capitalize_first, cased_words
+from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, WORD, capitalize_first, cased_forms, cased_words
 from regard.text.inflection import is_inflected_form
 
 FIRST_LINE = "# regard: known words 2"
@@ -141,6 +142,16 @@ class KnownWords:
                     return "ordinary"
         return "unknown"
 
+    def unfamiliar(self, text: str, language: str = "en") -> set[str]:
+        """Returns the words of a text that are not known, and the rare names: only these are names or misspelled, but
+        for a known word with a capital inside (iPhone), which may be a name.
+
+        >>> KnownWords(["the", "cat", "Baker"], ["Tom"], ["Baker"]).unfamiliar("The cat. Mr Baker, the cta")
+        {'cta', 'Mr', 'The', 'Baker'}
+        """
+        words = set(cased_forms(text, language))
+        return words - self.words | words & self.rare
+
     def truecased(self, word: str) -> str:
         """Capitalizes a word in lower case, if it is known only or far more often with a capital.
 
@@ -151,6 +162,14 @@ class KnownWords:
         """
         other = capitalize_first(word)
         return other if other in self.words or (other in self.copied and word not in self.words) else word
+
+    @cached_property
+    def _shortened(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(map(spelling.without_a_letter, self.ordered[: spelling.MAX_INNER_RANK])))
+
+    def _likely_correction(self, word: str) -> str | None:
+        may_have_one = spelling.may_have_correction(word, self.ranks, self._shortened)
+        return spelling.likely_correction(word, self.ranks) if may_have_one else None
 
     def is_name(self, word: str, at_start: bool, language: str = "en") -> bool:
         """Whether a word is a name to copy; `at_start`: it begins a sentence, where any word has a capital."""
@@ -166,12 +185,17 @@ class KnownWords:
     def _is_misspelled_at_start(self, lower: str) -> bool:
         """Whether a word that begins a sentence is a misspelled frequent word rather than a name."""
         transposed = spelling.is_transposed(lower, self.words)
-        found = spelling.likely_correction(lower, self.ranks)
+        found = self._likely_correction(lower)
         if not self.ranks or found is None:
             return transposed and not self.ranks
         if len(lower) < START_LETTERS:
             return (transposed or len(lower) == START_LETTERS - 1) and self.ranks[found] < START_SHORT_RANK
         return self.ranks[found] < (START_TRANSPOSED_RANK if transposed else START_RANK)
+
+    def is_misspelled(self, word: str, language: str = "en") -> bool:
+        """Whether there is a correction of a word at some place in a sentence."""
+        places = (False,) if word.islower() else (False, True)
+        return any(self.correction(word, at_start, language) is not None for at_start in places)
 
     def correction(self, word: str, at_start: bool = False, language: str = "en") -> str | None:
         """Returns the only known word that a word in lower case can be a misspelling of, or the one that is far more
@@ -191,13 +215,13 @@ class KnownWords:
         if (accented := self._accented.get(lower)) and (word.islower() or (capitalized and at_start)):
             return accented if word.islower() else capitalize_first(accented)
         if capitalized and at_start:
-            found = spelling.likely_correction(lower, self.ranks) if self._is_misspelled_at_start(lower) else None
+            found = self._likely_correction(lower) if self._is_misspelled_at_start(lower) else None
             return found and capitalize_first(found)
         nouns = language in NOUN_CAPITALIZING_LANGUAGES
         if not word.islower() and not (capitalized and nouns and len(word) >= MIN_NOUN_LETTERS):
             return None
         if self.ranks:
-            found = spelling.likely_correction(word, self.ranks)
+            found = self._likely_correction(word)
             return found or (None if nouns else spelling.split_words_run_together(word, self.ranks))
         candidates = spelling.spelling_candidates(word, self.words)
         return candidates.pop() if len(candidates) == 1 else None

@@ -35,15 +35,16 @@ def name_spans(
     >>> [text[start:end] for start, end in name_spans(text)]
     ['AcmeCloud Pro', 'iPhone', 'NASA']
     """
+    if known is not None and not _may_have_names(text, known, language):
+        return []
     words = list(cased_words(text, excluded, language))
     forms = [text[word.start : min(word.end, word.start + MAX_NAME_WORD + 1)] for word in words]
     all_caps = _in_all_caps_sentence(words, forms, known)
     named: list[bool] = []
     for i, (word, form) in enumerate(zip(words, forms, strict=True)):
         named.append(
-            not all_caps[i]
+            not form.islower()
             and 2 <= len(form) <= MAX_NAME_WORD
-            and not form.islower()
             and (_has_name_shape(form, known) or _is_unknown(text, word, form, known, language))
             and (
                 language not in NOUN_CAPITALIZING_LANGUAGES
@@ -51,6 +52,7 @@ def name_spans(
                 or form.isupper()
                 or (i > 0 and _names_follow(forms[i - 1], named[i - 1], known))
             )
+            and not all_caps[i]
         )
     if not any(named):
         return []
@@ -62,6 +64,12 @@ def name_spans(
         elif named[i]:
             spans.append((word.start, word.end))
     return spans
+
+
+def _may_have_names(text: str, known: KnownWords, language: str) -> bool:
+    """Whether any word may be a name, wherever it is in a sentence: quickly False for most texts without names."""
+    unfamiliar = known.unfamiliar(text, language)
+    return any(known.is_name(word, at_start=False) for word in unfamiliar) or _MIXED_CASE.search(text) is not None
 
 
 def _has_name_shape(form: str, known: KnownWords | None) -> bool:
@@ -90,6 +98,8 @@ def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
 def _in_all_caps_sentence(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
     """Returns for each word whether most words of its sentence are in capitals. A single word is left to the known
     words."""
+    if not any(map(str.isupper, forms)):
+        return [False] * len(words)
     result: list[bool] = []
     first = 0
     for last in range(1, len(words) + 1):

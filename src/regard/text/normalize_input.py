@@ -61,16 +61,18 @@ def is_title_case(line: str, language: str | None = None, known: KnownWords | No
     >>> [is_title_case(line, "de", known) for line in ("Guten Tag Frau Berg", "Frau Berg Ist Hier", "Es Ist Hier.")]
     [False, True, True]
     """
-    words = WORD.findall(line)
-    capitalized = []
-    for word in words:
-        if word[0].isupper():
+    capitalized, others = list[str](), 0
+    for found in WORD.finditer(line):  # mostly ends at one of the first words
+        if (word := found[0])[0].isupper():
             capitalized.append(word)
         elif len(word) > MAX_FUNCTION_WORD:
             return False
-    if len(capitalized) <= MIN_TITLE_SHARE * len(words):
+        else:
+            others += 1
+    words = len(capitalized) + others
+    if len(capitalized) <= MIN_TITLE_SHARE * words:
         return False
-    short, nouns = len(words) < MIN_TITLE_WORDS, language in NOUN_CAPITALIZING_LANGUAGES
+    short, nouns = words < MIN_TITLE_WORDS, language in NOUN_CAPITALIZING_LANGUAGES
     if not short and not nouns:
         return True
     classes = [known.word_class(word) for word in capitalized[1:]] if known else []
@@ -120,11 +122,16 @@ def spelling_corrections(
     first = FIRST_LETTER.search(sentence)
     if not first or not first[0].isupper():
         return []
+    wrong = {word for word in known.unfamiliar(sentence, language) if known.is_misspelled(word, language)}
     edits = []
-    for start, end, at_start in cased_words(sentence, excluded, language):
+    for start, end, at_start in cased_words(sentence, excluded, language) if wrong else ():
         before, after = sentence[start - 1 : start] if start else " ", sentence[end : end + 1] or " "
         stands_alone = (before.isspace() or before in OPENING) and (after.isspace() or after in CLOSING)
-        if stands_alone and (new := known.correction(sentence[start:end], at_start, language)):
+        if (
+            stands_alone
+            and sentence[start:end] in wrong
+            and (new := known.correction(sentence[start:end], at_start, language))
+        ):
             edits.append((start, end, new))
     return edits
 

@@ -80,7 +80,8 @@ class RankLimits(NamedTuple):
 
 LIMITS_BY_LENGTH = {1: (0, 0, 0), 2: (60, 25, 25), 3: (500, 300, 120), 4: (20_000, 3_000, 500)}
 MAX_EDGE_RANK = 3_000
-LONG_WORD_LIMITS = (100_000, 10_000, MAX_EDGE_RANK)
+MAX_INNER_RANK = 10_000
+LONG_WORD_LIMITS = (100_000, MAX_INNER_RANK, MAX_EDGE_RANK)
 FREQUENCY_RATIO = 5  # minimal ratio of all other candidates' ranks to a correction's rank
 MAX_SPLIT_RANK = 40  # of both words of a split
 
@@ -102,6 +103,28 @@ def likely_correction(word: str, ranks: Mapping[str, int]) -> str | None:
         return None
     rare = FREQUENCY_RATIO * (ranks[best] + 10)
     return best if all(ranks[other] >= rare for other, _ in candidates if other != best) else None
+
+
+def without_a_letter(word: str) -> list[str]:
+    """
+    >>> without_a_letter("cat")
+    ['at', 'ct', 'ca']
+    """
+    return [word[:at] + word[at + 1 :] for at in range(len(word))]
+
+
+def may_have_correction(word: str, ranks: Mapping[str, int], shortened: frozenset[str]) -> bool:
+    """Returns False for most words without a `likely_correction`, far faster. `shortened` has each word whose rank is
+    below MAX_INNER_RANK without each of its letters: what it has in common with a word in which that letter is missing
+    or another one.
+
+    >>> ranks = {"the": 0, "know": 1}
+    >>> shortened = frozenset(["he", "te", "th", "now", "kow", "knw", "kno"])
+    >>> [may_have_correction(word, ranks, shortened) for word in ("teh", "jnow", "knw", "xylophone")]
+    [True, True, True, False]
+    """
+    others = (word, *without_a_letter(word))
+    return not shortened.isdisjoint(others) or any(other in ranks for other in _transpositions(word))
 
 
 def unaccented_spellings(word: str) -> set[str]:

@@ -34,7 +34,7 @@ from regard.text.normalize_input import (
 )
 from regard.text.phrases import phrase_edits
 from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
-from regard.text.slots import SLOTS
+from regard.text.slots import SLOTS, without_slots
 from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 from regard.translation.prepared_sentence import SENTENCE_END, PreparedSentence, ProtectedToken, replace_spans
@@ -50,6 +50,7 @@ SPACES = re.compile(
     r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}"
     r"|(?<![«‹“„])[\u00a0\u2007\u2009\u202f](?![!?;:%‰»›”])"
 )
+ODD_SPACE = re.compile(r"[^\S ]|  ")  # in every match of SPACES
 AND = re.compile(r"(?<=\s)&(?=\s)")  # rare in the training data
 
 
@@ -87,14 +88,15 @@ def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> Prepar
     if options.mend and reader.known:
         around = [(0, start), *((one.start, one.end) for one in inner), (end, len(sentence))]
         spelt = spelling_corrections(sentence, around, reader.known, reader.source or "en")
-    read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
-    rest = "".join(character for character in read if character not in SLOTS)
+    edits = _edits(sentence, start, end, inner, reader.source if options.protect else None, spelt)
+    read = replace_spans(sentence, start, end, edits)
+    rest = without_slots(read)
     all_caps = bool(options.mend) and is_all_caps(rest)
     small = all_caps or (options.mend and is_title_case(rest, reader.source, reader.known))
     read = sentence_case(read) if small else read
     if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
         read = truecase(read, reader.known, reader.source or "en")
-    return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), all_caps)
+    return PreparedSentence(sentence, start, end, read, edits, tuple(sorted(outside + inner)), all_caps)
 
 
 def translated_phrase(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence | None:
@@ -107,7 +109,7 @@ def translated_phrase(sentence: str, options: TranslateOptions, reader: Reader) 
     edits = phrase_edits(sentence, reader.source, reader.target, spans, options.formality == "informal")
     if edits is None or (options.localize and any(map(str.isdecimal, sentence))):
         return None
-    known, _ = replace_spans(sentence, 0, len(sentence), edits)
+    known = replace_spans(sentence, 0, len(sentence), edits)
     tokens = [ProtectedToken(start, end, PHRASE, (new,)) for start, end, new in edits if any(map(str.isalpha, new))]
     taken = {place for token in tokens for place in range(token.start, token.end)}
     tokens += [ProtectedToken(*span, (sentence[span.start : span.end],)) for span in spans if span.start not in taken]
@@ -116,7 +118,7 @@ def translated_phrase(sentence: str, options: TranslateOptions, reader: Reader) 
 
 def unread(sentence: str) -> PreparedSentence:
     """Returns a sentence that is its own translation."""
-    return PreparedSentence(sentence, len(sentence), len(sentence), "", ())
+    return PreparedSentence(sentence, len(sentence), len(sentence), "")
 
 
 def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[ProtectedToken]:
@@ -240,16 +242,16 @@ def _is_unreadable(one: ProtectedToken) -> bool:
     return one.kind in OMITTED or (one.kind in SPELLED and one.end - one.start > LONGEST_SPELLED)
 
 
-def _as_read(
+def _edits(
     sentence: str,
     start: int,
     end: int,
     spans: Sequence[ProtectedToken],
     language: str | None,
     spelt: Sequence[TextEdit],
-) -> tuple[str, tuple[Span, ...]]:
-    """Returns the model's input, and the origin of each of its characters: with slots for spans, spaces for line
-    wrapping, and corrected spelling."""
+) -> tuple[TextEdit, ...]:
+    """Returns what the model reads instead of spans of the sentence, in order: slots for protected spans, a space for
+    line wrapping, and corrected spelling."""
     changes: list[TextEdit] = [*spelt, *((one.start, one.end, one.slot) for one in spans if one.slot)]
     for one in spans:
         if one.omitted:  # with the space before it, unless a word follows directly
@@ -257,8 +259,11 @@ def _as_read(
             space = space and not sentence[one.end : one.end + 1].isalnum()
             changes.append((one.start - space, one.end, ""))
     taken = [(first, stop) for first, stop, _ in changes] + [(one.start, one.end) for one in spans]
-    for pattern, new in ((SPACES, " "), (AND, "and")) if language == "en" else ((SPACES, " "),):
+    patterns = [(SPACES, " ")] if ODD_SPACE.search(sentence) else []
+    if language == "en" and "&" in sentence:
+        patterns.append((AND, "and"))
+    for pattern, new in patterns:
         for found in pattern.finditer(sentence, start, end):
             if not any(first < found.end() and found.start() < stop for first, stop in taken):
                 changes.append((*found.span(), new))
-    return replace_spans(sentence, start, end, changes)
+    return tuple(sorted(changes))

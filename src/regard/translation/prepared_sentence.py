@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from typing import NamedTuple
 
 from regard.text.fragments import reshaped
@@ -62,11 +62,16 @@ class PreparedSentence:
     start: int  # the model reads source[start:end], changed; the surroundings are put back
     end: int
     read: str  # empty: nothing is read, and the sentence is its own translation, or `known`
-    origins: tuple[Span, ...]  # span in `source` of each character of `read`
+    edits: tuple[TextEdit, ...] = ()  # in order: what `read` has instead of spans of `source`
     protected_tokens: tuple[ProtectedToken, ...] = ()
     all_caps: bool = False  # in capitals, like its translation
     fragment_in: str | None = None  # target language, for a fragment, whose translation gets its shape
     known: str = ""  # the translation by the phrase table, for which nothing is read
+
+    @cached_property
+    def origins(self) -> tuple[Span, ...]:
+        """The span in `source` of each character of `read`."""
+        return edit_origins(self.start, self.end, self.edits) if self.read else ()
 
     @property
     def inner(self) -> list[ProtectedToken]:
@@ -88,7 +93,9 @@ class PreparedSentence:
         )
 
     def origin(self, read: Span) -> Span:
-        """Returns the span of the source that a span of `read` comes from."""
+        """Returns the span of the source that a span of `read`, which is not empty, comes from."""
+        if not self.edits:
+            return self.start + read[0], self.start + read[1]
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
 
     def restore(self, answer: str) -> RestoredText:
@@ -146,18 +153,27 @@ class PreparedSentence:
         for one in self.protected_tokens:
             if one.slot and (place := _first_occurrence(text, (start, end), one.wanted, changes)):
                 changes.append((*place, one.slot))
-        said, origins = replace_spans(text, start, end, changes)
+        changes.sort()
+        said, origins = replace_spans(text, start, end, changes), edit_origins(start, end, changes)
         return WrittenForm(sentence_case(said) if self.all_caps and is_all_caps(text[start:end]) else said, origins)
 
 
-def replace_spans(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -> tuple[str, tuple[Span, ...]]:
-    """Returns a part of a text with some of its spans replaced, and the origin of each character."""
-    read: list[str] = []
+def replace_spans(sentence: str, start: int, end: int, edits: Sequence[TextEdit]) -> str:
+    """Returns a part of a text with some of its spans replaced, which are in order."""
+    parts = []
+    for first, stop, new in edits:
+        parts += [sentence[start:first], new]
+        start = stop
+    return "".join([*parts, sentence[start:end]])
+
+
+def edit_origins(start: int, end: int, edits: Sequence[TextEdit]) -> tuple[Span, ...]:
+    """Returns the span in the text of each character of the result of `replace_spans`."""
     origins: list[Span] = []
-    for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
-        read.append(sentence[last:first] + new)
-        origins += [(at, at + 1) for at in range(last, first)] + [(first, stop)] * len(new)
-    return "".join(read), tuple(origins)
+    for first, stop, new in (*edits, (end, end, "")):
+        origins += [(at, at + 1) for at in range(start, first)] + [(first, stop)] * len(new)
+        start = stop
+    return tuple(origins)
 
 
 def _first_occurrence(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:

@@ -40,8 +40,8 @@ class Unit:
     context: Context | None = None  # the sentence before, if it is translated given that one
 
     def without_source(self) -> Unit:
-        """Returns the unit as needed for assembly, without ids, context, stop signal and character origins."""
-        return replace(self, ids=(), stop=None, context=None, prepared=replace(self.prepared, origins=()))
+        """Returns the unit as needed for assembly, without ids, context and stop signal."""
+        return replace(self, ids=(), stop=None, context=None)
 
 
 class _Waiting(NamedTuple):
