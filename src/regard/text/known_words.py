@@ -62,6 +62,7 @@ class KnownWords:
         self.words = frozenset(self.ordered or words)  # ordinary in lower case, translated with a capital
         self.copied = frozenset(copied)
         self.rare = frozenset(rare)
+        self._last_unfamiliar: tuple[str, str, frozenset[str]] | None = None  # a text, its language, and these words
 
     @classmethod
     def learn(cls, pairs: Iterable[tuple[str, str]], language: str = "en", min_copied: int = MIN_COPIED) -> KnownWords:
@@ -142,15 +143,20 @@ class KnownWords:
                     return "ordinary"
         return "unknown"
 
-    def unfamiliar(self, text: str, language: str = "en") -> set[str]:
-        """Returns the words of a text that are not known, and the rare names: only these are names or misspelled, but
-        for a known word with a capital inside (iPhone), which may be a name.
+    def unfamiliar(self, text: str, language: str = "en") -> frozenset[str]:
+        """Returns the words of a text that are not known, nor in lower case, and the rare names: only these are names
+        or misspelled, but for a known word with a capital inside (iPhone), which may be a name.
 
-        >>> KnownWords(["the", "cat", "Baker"], ["Tom"], ["Baker"]).unfamiliar("The cat. Mr Baker, the cta")
-        {'cta', 'Mr', 'The', 'Baker'}
+        >>> known = KnownWords(["the", "cat", "Baker"], ["Tom"], ["Baker"])
+        >>> sorted(known.unfamiliar("The cat. Mr Baker, the cta"))
+        ['Baker', 'Mr', 'cta']
         """
-        words = set(cased_forms(text, language))
-        return words - self.words | words & self.rare
+        last = self._last_unfamiliar  # a sentence is searched for names, then for misspelled words
+        if last is None or last[:2] != (text, language):
+            words = set(cased_forms(text, language))
+            unknown = {word for word in words - self.words if word.lower() not in self.words}
+            last = self._last_unfamiliar = text, language, frozenset(unknown | words & self.rare)
+        return last[2]
 
     def truecased(self, word: str) -> str:
         """Capitalizes a word in lower case, if it is known only or far more often with a capital.
@@ -184,18 +190,25 @@ class KnownWords:
 
     def _is_misspelled_at_start(self, lower: str) -> bool:
         """Whether a word that begins a sentence is a misspelled frequent word rather than a name."""
+        if not self.ranks:
+            return spelling.is_transposed(lower, self.words)
+        if (found := self._likely_correction(lower)) is None:
+            return False
         transposed = spelling.is_transposed(lower, self.words)
-        found = self._likely_correction(lower)
-        if not self.ranks or found is None:
-            return transposed and not self.ranks
         if len(lower) < START_LETTERS:
             return (transposed or len(lower) == START_LETTERS - 1) and self.ranks[found] < START_SHORT_RANK
         return self.ranks[found] < (START_TRANSPOSED_RANK if transposed else START_RANK)
 
-    def is_misspelled(self, word: str, language: str = "en") -> bool:
-        """Whether there is a correction of a word at some place in a sentence."""
-        places = (False,) if word.islower() else (False, True)
-        return any(self.correction(word, at_start, language) is not None for at_start in places)
+    def may_be_misspelled(self, word: str, language: str = "en") -> bool:
+        """Returns False for most words that have no `correction` anywhere in a sentence, far faster."""
+        lower = word.lower()
+        forms = {word, lower} if language in NOUN_CAPITALIZING_LANGUAGES else {lower}
+        return (
+            not self.ranks
+            or lower in self._accented
+            or any(spelling.may_have_correction(form, self.ranks, self._shortened) for form in forms)
+            or spelling.split_words_run_together(word, self.ranks) is not None
+        )
 
     def correction(self, word: str, at_start: bool = False, language: str = "en") -> str | None:
         """Returns the only known word that a word in lower case can be a misspelling of, or the one that is far more

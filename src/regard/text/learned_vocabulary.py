@@ -30,29 +30,32 @@ Merges = list[tuple[str, str]]
 
 
 class WordCache(dict[str, list[T]]):
-    """The results of a function for words with a space before them, computed on first lookup."""
+    """The results of a function for words with a space before them, and for words without, whose key begins with one;
+    computed on first lookup."""
 
     def __init__(self, compute: Callable[[str], list[T]]) -> None:
         super().__init__()
         self.compute = compute
 
     def __missing__(self, word: str) -> list[T]:
-        found = self.compute(SPACE + word)
+        found = self.compute(word[1:] if word.startswith(SPACE) else SPACE + word)
         if len(self) < MAX_CACHED_WORDS and len(word) <= MAX_CACHED_WORD:
             self[word] = found
         return found
 
     def __call__(self, forms: Sequence[str]) -> list[list[T]]:
         """Returns the results for the words of each text in pieces form, concatenated. No match of `CUTS` extends over
-        a space, so each part between spaces is looked up separately: most occurred before, and splitting a word and
-        merging its characters takes a hundred times as long. A form with repeated spaces, or without an initial one, is
-        computed as a whole."""
-        return [
-            [found for word in form.split(SPACE)[1:] for found in self[word]]
-            if form.startswith(SPACE) and not form.endswith(SPACE) and SPACE + SPACE not in form
-            else self.compute(form)
-            for form in forms
-        ]
+        a single space, so each part between spaces is looked up separately: most occurred before, and splitting a word
+        and merging its characters takes a hundred times as long."""
+        rows = []
+        for form in forms:
+            if SPACE + SPACE in form:
+                rows.append(self.compute(form))
+                continue
+            joined, *words = form.split(SPACE)
+            row = [*self[SPACE + joined]] if joined else []
+            rows.append(row + [found for word in words for found in self[word]])
+        return rows
 
 
 class LearnedVocabulary(Vocabulary):

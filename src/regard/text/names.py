@@ -38,7 +38,7 @@ def name_spans(
     if known is not None and not _may_have_names(text, known, language):
         return []
     words = list(cased_words(text, excluded, language))
-    forms = [text[word.start : min(word.end, word.start + MAX_NAME_WORD + 1)] for word in words]
+    forms = [text[start:end][: MAX_NAME_WORD + 1] for start, end, _ in words]
     all_caps = _in_all_caps_sentence(words, forms, known)
     named: list[bool] = []
     for i, (word, form) in enumerate(zip(words, forms, strict=True)):

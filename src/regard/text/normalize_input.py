@@ -122,7 +122,7 @@ def spelling_corrections(
     first = FIRST_LETTER.search(sentence)
     if not first or not first[0].isupper():
         return []
-    wrong = {word for word in known.unfamiliar(sentence, language) if known.is_misspelled(word, language)}
+    wrong = {word for word in known.unfamiliar(sentence, language) if known.may_be_misspelled(word, language)}
     edits = []
     for start, end, at_start in cased_words(sentence, excluded, language) if wrong else ():
         before, after = sentence[start - 1 : start] if start else " ", sentence[end : end + 1] or " "

@@ -123,8 +123,11 @@ def may_have_correction(word: str, ranks: Mapping[str, int], shortened: frozense
     >>> [may_have_correction(word, ranks, shortened) for word in ("teh", "jnow", "knw", "xylophone")]
     [True, True, True, False]
     """
-    others = (word, *without_a_letter(word))
-    return not shortened.isdisjoint(others) or any(other in ranks for other in _transpositions(word))
+    return not (
+        word not in shortened
+        and shortened.isdisjoint(without_a_letter(word))
+        and ranks.keys().isdisjoint(_transpositions(word))
+    )
 
 
 def unaccented_spellings(word: str) -> set[str]:
