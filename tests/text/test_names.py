@@ -137,5 +137,5 @@ def test_a_name_within_a_line_is_no_signature() -> None:
 )
 def test_no_name_is_missed(words: list[str], language: str) -> None:
     found = name_spans(" ".join(words), (), KNOWN, language)
-    with patch("regard.text.names._may_have_names", lambda *_: True):
+    with patch("regard.text.names.may_have_names", lambda *_: True):
         assert name_spans(" ".join(words), (), KNOWN, language) == found

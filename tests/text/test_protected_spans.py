@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.text.known_words import KnownWords
-from regard.text.protected_spans import KINDS, NAME, protected_spans, written_dates
+from regard.text.protected_spans import (
+    KINDS,
+    NAME,
+    UNUSUAL,
+    pattern_spans,
+    protected_spans,
+    written_dates,
+)
 
 WHOLE = {
     "number": "1998 1,250 3.14 1\u202f250 -5 20% 1/2 ½ 1e6 −3 1939–1945 2½ 1,2,3 5°C 100 "
@@ -179,3 +186,12 @@ def test_letters_without_end_are_no_word() -> None:
 def test_dates(text: str, dates: list[str]) -> None:
     assert [text[start:end] for start, end in written_dates(text)] == dates
     assert written_dates(text, "fr") == []
+
+
+ODD_PARTS = ["C:\\", "oO", ".de", "m²", "--f", *(text for some in WHOLE.values() for text in some.split())]
+
+
+@given(st.text("aBdDxXoOTé .:;()-\"'’“…–!?\n\u00a0", max_size=12), st.sampled_from(["", *ODD_PARTS]))
+def test_nothing_is_found_where_nothing_is_unusual(text: str, part: str) -> None:
+    text = text[:6] + part + text[6:]
+    assert UNUSUAL.search(text) or not pattern_spans(text)

@@ -35,7 +35,7 @@ def name_spans(
     >>> [text[start:end] for start, end in name_spans(text)]
     ['AcmeCloud Pro', 'iPhone', 'NASA']
     """
-    if known is not None and not _may_have_names(text, known, language):
+    if known is not None and not may_have_names(text, known, language):
         return []
     words = list(cased_words(text, excluded, language))
     forms = [text[start:end][: MAX_NAME_WORD + 1] for start, end, _ in words]
@@ -66,7 +66,7 @@ def name_spans(
     return spans
 
 
-def _may_have_names(text: str, known: KnownWords, language: str) -> bool:
+def may_have_names(text: str, known: KnownWords, language: str) -> bool:
     """Whether any word may be a name, wherever it is in a sentence: quickly False for most texts without names."""
     unfamiliar = known.unfamiliar(text, language)
     return any(known.is_name(word, at_start=False) for word in unfamiliar) or _MIXED_CASE.search(text) is not None
