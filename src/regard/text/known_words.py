@@ -16,11 +16,11 @@ read too; they are in alphabetical order, without information on frequency.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from regard.errors import InputError
 from regard.files import write_atomically
@@ -40,6 +40,15 @@ WordClass = Literal["ordinary", "translated", "copied", "rare", "unknown"]
 # For a misspelling at the beginning of a sentence, which may be a name: its letters, and the rank of the correction.
 START_LETTERS, START_RANK, START_TRANSPOSED_RANK, START_SHORT_RANK = 5, 1_000, 5_000, 100
 MIN_NOUN_LETTERS = 6  # of a misspelled noun with a capital, since names have one too
+
+
+class _ScannedText(NamedTuple):
+    """A text, its language, its distinct words and those of them that are unfamiliar."""
+
+    text: str
+    language: str
+    words: frozenset[str]
+    unfamiliar: Set[str]
 
 
 class KnownWords:
@@ -62,7 +71,7 @@ class KnownWords:
         self.words = frozenset(self.ordered or words)  # ordinary in lower case, translated with a capital
         self.copied = frozenset(copied)
         self.rare = frozenset(rare)
-        self._last_unfamiliar: tuple[str, str, frozenset[str]] | None = None  # a text, its language, and these words
+        self._last: _ScannedText | None = None
 
     @classmethod
     def learn(cls, pairs: Iterable[tuple[str, str]], language: str = "en", min_copied: int = MIN_COPIED) -> KnownWords:
@@ -143,7 +152,7 @@ class KnownWords:
                     return "ordinary"
         return "unknown"
 
-    def unfamiliar(self, text: str, language: str = "en") -> frozenset[str]:
+    def unfamiliar(self, text: str, language: str = "en") -> Set[str]:
         """Returns the words of a text that are not known, nor in lower case, and the rare names: only these are names
         or misspelled, but for a known word with a capital inside (iPhone), which may be a name.
 
@@ -151,12 +160,18 @@ class KnownWords:
         >>> sorted(known.unfamiliar("The cat. Mr Baker, the cta"))
         ['Baker', 'Mr', 'cta']
         """
-        last = self._last_unfamiliar  # a sentence is searched for names, then for misspelled words
-        if last is None or last[:2] != (text, language):
-            words = set(cased_forms(text, language))
+        return self._scanned(text, language).unfamiliar
+
+    def distinct_words(self, text: str, language: str = "en") -> frozenset[str]:
+        return self._scanned(text, language).words
+
+    def _scanned(self, text: str, language: str) -> _ScannedText:
+        last = self._last  # a sentence is searched for names, then for misspelled words
+        if last is None or (last.text, last.language) != (text, language):
+            words = frozenset(cased_forms(text, language))
             unknown = {word for word in words - self.words if word.lower() not in self.words}
-            last = self._last_unfamiliar = text, language, frozenset(unknown | words & self.rare)
-        return last[2]
+            last = self._last = _ScannedText(text, language, words, unknown | words & self.rare)
+        return last
 
     def truecased(self, word: str) -> str:
         """Capitalizes a word in lower case, if it is known only or far more often with a capital.

@@ -68,8 +68,14 @@ def name_spans(
 
 def may_have_names(text: str, known: KnownWords, language: str) -> bool:
     """Whether any word may be a name, wherever it is in a sentence: quickly False for most texts without names."""
-    unfamiliar = known.unfamiliar(text, language)
-    return any(known.is_name(word, at_start=False) for word in unfamiliar) or _MIXED_CASE.search(text) is not None
+    if _MIXED_CASE.search(text):
+        return True
+    names = [word for word in known.unfamiliar(text, language) if known.is_name(word, at_start=False)]
+    if not names or language not in NOUN_CAPITALIZING_LANGUAGES:
+        return bool(names)
+    words = known.distinct_words(text, language)
+    follow = not (words.isdisjoint(_LISTS["before_names"]) and words.isdisjoint(known.copied))
+    return follow or any(map(str.isupper, names))
 
 
 def _has_name_shape(form: str, known: KnownWords | None) -> bool:

@@ -180,9 +180,11 @@ def _one_error_away(word: str, limits: RankLimits) -> Iterator[tuple[str, float]
     yield from ((word + new, limits.edge) for new in _LETTERS)
 
 
-def _transpositions(word: str) -> Iterator[str]:
-    for at, (letter, following) in enumerate(pairwise(word)):
-        yield word[:at] + ("" if letter == following else following) + letter + word[at + 2 :]
+def _transpositions(word: str) -> list[str]:
+    return [
+        word[:at] + ("" if letter == following else following) + letter + word[at + 2 :]
+        for at, (letter, following) in enumerate(pairwise(word))
+    ]
 
 
 def _one_letter_away(word: str) -> Iterator[str]:
