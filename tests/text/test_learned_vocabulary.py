@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from regard.errors import InputError
 from regard.text import learned_vocabulary
 from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
-from regard.text.pieces import ESCAPE, nfc, to_pieces_form
+from regard.text.pieces import ESCAPE, SPACE, nfc, to_pieces_form
 from regard.text.slots import SLOTS, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary_training import CharacterCounts, learn_bpe
@@ -58,6 +58,8 @@ def test_words_are_looked_up(name: str, request: pytest.FixtureRequest) -> None:
         assert vocabulary.encode(texts) == [by_rust(vocabulary, text)[0] for text in texts]
         for text in texts:
             assert vocabulary._words([to_pieces_form(nfc(text))])[0] == by_rust(vocabulary, text)[1]
+            after_slot = to_pieces_form(nfc(text)).removeprefix(SPACE)
+            assert vocabulary._words([after_slot]) == [pretokenize(after_slot)]
 
     holds()
 

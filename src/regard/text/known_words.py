@@ -217,6 +217,8 @@ class KnownWords:
     def may_be_misspelled(self, word: str, language: str = "en") -> bool:
         """Returns False for most words that have no `correction` anywhere in a sentence, far faster."""
         lower = word.lower()
+        if len(word) > spelling.MAX_LETTERS:
+            return not self.ranks or lower in self._accented or lower[:-1] in self.ranks
         forms = {word, lower} if language in NOUN_CAPITALIZING_LANGUAGES else {lower}
         return (
             not self.ranks
