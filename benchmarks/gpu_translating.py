@@ -75,7 +75,7 @@ def ours(model: Transformer, beam: int, batch: int, batches: int) -> tuple[float
 
     def run(count: int) -> None:
         goals = [SearchItem(i, request, TARGET) for i, request in enumerate(requests[:count])]
-        begin = plan.begin(False, model.device)
+        begin = plan.begin(False, model)
         capacity = Capacity(sentences=batch)
         SearchLoop(search_model, begin, beam, lambda _, some: found.extend(some), capacity).run(goals)
 

@@ -18,7 +18,8 @@ from regard.batch import BOS, EOS, pad_sources
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES
 from regard.search.batch_rows import SearchItem
-from regard.search.constrained_beam import ConstrainedBeams, constrained_width
+from regard.search.constrained_beam import ConstrainedBeams, allocate_banks, constrained_width
+from regard.search.constraint_table import ConstraintTable
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.search.engine import Hypothesis, SearchRequest, length_penalty
 from regard.search.options import Sampling, SearchOptions
@@ -110,7 +111,8 @@ def test_what_is_read_of_it_is_on_the_device_of_the_model() -> None:
     """What a model holds for its rows is chosen by these tensors."""
     elsewhere = torch.device("meta")
     item = SearchItem(0, SearchRequest((3, 4), Terms.of([[(5, 6)]])), 9)
-    beams = ConstrainedBeams.begin(strategy_of(SearchOptions(2, 0.6)), 2, 1, [item], elsewhere)
+    table = ConstraintTable(9, elsewhere)
+    beams = ConstrainedBeams.under(table, strategy_of(SearchOptions(2, 0.6)), 2, 1, [item])
     assert {read.device for read in (beams.step, beams.limit, beams.token, beams.done)} == {elsewhere}
 
 
@@ -150,6 +152,33 @@ def test_a_record_tells_the_whole_constrained_search(seed: int, beam: int, phras
         search = kept
     best = sorted(finished, key=lambda end: -sum(end[0]) / length_penalty(len(end[0]), 0.6))[:beam]
     assert [(h.log_probs, h.ids) for h in found] == best
+
+
+def allocated_one_by_one(met: list[int], going_on: list[bool], width: int) -> list[int]:
+    """The definition: banks take turns, each with its best candidate that continues and those that end before it."""
+    queues: dict[int, list[int]] = {}
+    for i, bank in enumerate(met):
+        queues.setdefault(bank, []).append(i)
+    turns = sorted(queues, key=lambda bank: (bank != max(queues), queues[bank][0]))
+    waiting, taken, places = [queues[bank] for bank in turns], [], width
+    while any(waiting) and places:
+        for queue in waiting:
+            while queue and not going_on[queue[0]]:
+                taken.append(queue.pop(0))
+            if queue and places:
+                taken.append(queue.pop(0))
+                places -= 1
+    return sorted(taken)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans()), min_size=1, max_size=12), st.integers(1, 6))
+def test_banks_take_turns(candidates: list[tuple[int, bool, bool]], width: int) -> None:
+    met, going_on, real = (torch.tensor([column]) for column in zip(*candidates, strict=True))
+    found = allocate_banks(met, going_on, real, width, 4)[0].nonzero()[:, 0].tolist()
+    there = [i for i, (_, _, is_real) in enumerate(candidates) if is_real]
+    chosen = allocated_one_by_one([candidates[i][0] for i in there], [candidates[i][1] for i in there], width)
+    assert found == [there[i] for i in chosen]
 
 
 def test_what_cannot_be_met_is_cut_off() -> None:

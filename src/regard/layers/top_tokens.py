@@ -38,15 +38,18 @@ def top_tokens(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Computes `top_tokens_by_sorting` faster. The order of ties is unspecified, but deterministic."""
     if HAS_TRITON and logits.is_cuda and k <= MOST_TOP_TOKENS:
         return top_tokens_kernel(logits, k, FIRST)
-    allowed = logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:]  # (N, V − 2)
-    deep = allowed.shape[1] // COLUMNS  # rows of the table
-    if k == 1:
-        best, ids = allowed.max(dim=-1, keepdim=True)
-    elif k > COLUMNS or deep < 2:
-        best, ids = allowed.topk(k, dim=-1)
-    else:
-        best, ids = _top_of_table(allowed, k, deep)
+    best, ids = top_of_rows(logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:], k)  # of (N, V − 2)
     return best, ids + FIRST
+
+
+def top_of_rows(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Returns the k best scores of each row and their indices, best first: (N, V) → (N, k) each."""
+    deep = scores.shape[1] // COLUMNS  # rows of the table
+    if k == 1:
+        return scores.max(dim=-1, keepdim=True)
+    if k > COLUMNS or deep < 2:
+        return scores.topk(k, dim=-1)
+    return _top_of_table(scores, k, deep)
 
 
 def _top_of_table(log_probs: Tensor, k: int, deep: int) -> tuple[Tensor, Tensor]:

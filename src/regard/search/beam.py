@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -157,11 +157,10 @@ class Beams:
     @classmethod
     def begin(
         cls, strategy: Strategy, width: int, nbest: int, items: Sequence[SearchItem], device: torch.device
-    ) -> Beams:
+    ) -> Self:
         size, limits, prefixes = len(items), [item.limit for item in items], [item.request.prefix for item in items]
         total = torch.full((size, width), -math.inf, dtype=torch.float64, device=device)
         total[:, 0] = 0.0  # all rows are equal at first, so only one of them counts
-        none = torch.zeros(size, width, dtype=torch.long, device=device)
         return cls(
             strategy,
             width,
@@ -171,7 +170,7 @@ class Beams:
             token=torch.full((size * width,), BOS, device=device),
             total=total,
             history=History.empty(size, max(limits, default=0) + 1, width, device),
-            ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
+            ends=Ends.empty(size, width, device),
             done=torch.zeros(size, dtype=torch.bool, device=device),
             nbest=nbest,
             penalties=length_penalty_table(strategy.alpha, max(limits, default=0) + 1, device),
@@ -183,24 +182,28 @@ class Beams:
     def advance(self, step: Step) -> Tensor | None:
         """Processes the model's output for each row; returns the row (N,) that each one continues, None if
         unchanged."""
-        best = forced(self._best(step), step, self)
-        found = self.strategy.pick(best, self)
-        real = found.total > -math.inf
-        going_on = real & (found.token != EOS)
-        ended = real & ~going_on & (going_on.cumsum(1) < self.width)
-        broken = ~(found.total[:, 0] > -math.inf)  # NaN too
+        found, taken, broken = self.choose(step)
+        going_on, ended = taken & (found.token != EOS), taken & (found.token == EOS)
         length = self.step + 1
         finished = self._finish(found, ended & ~self.done[:, None], length, broken)
         if self.watch is not None:
-            kept = going_on & (going_on.cumsum(1) <= self.width)
             score = self.strategy.rank(found.total, length, found.row, self)
             order = found.row, found.token, found.log_prob, found.total, score
-            self.watch.step(TracedRow(*order, real, kept, finished, ended & ~finished), ~self.done)
+            real = found.total > -math.inf
+            self.watch.step(TracedRow(*order, real, going_on, finished, ended & ~finished), ~self.done)
         parent = self._extend_rows(found, going_on)
         self._stop(length, broken)
         if self.width == 1:
             return None
         return (parent + self.width * torch.arange(len(parent), device=parent.device)[:, None]).flatten()
+
+    def choose(self, step: Step) -> tuple[Candidates, Tensor, Tensor]:
+        """Returns the candidates, which of them are taken (B, k), and where the model gave no probabilities (B,)."""
+        found = self.strategy.pick(forced(self._best(step), step, self), self)
+        real = found.total > -math.inf
+        going_on = real & (found.token != EOS)
+        taken = real & (going_on.cumsum(1) + ~going_on <= self.width)  # an ended one before the last that continues
+        return found, taken, ~(found.total[:, 0] > -math.inf)  # NaN too
 
     def _best(self, step: Step) -> Best:
         k = self.strategy.spread * (2 * self.width if self.width * self.strategy.spread > 1 else 1)
@@ -218,11 +221,11 @@ class Beams:
 
     def _finish(self, found: Candidates, ended: Tensor, length: Tensor, broken: Tensor) -> Tensor:
         """Adds ended hypotheses to the table of the b best finished ones; returns which of them entered it, (B, k)."""
-        ends, strategy = self.ends, self.strategy
+        ends, strategy, most = self.ends, self.strategy, self.ends.score.shape[1]
         score = strategy.rank(found.total, length, found.row, self).masked_fill(~ended, -math.inf)
         before = self.step[:, None].expand_as(found.row)
         finished = ended
-        if self.width == 1:
+        if found.total.shape[1] == 1:
             score, generated, row, log_prob = (
                 torch.where(ended, a, b)
                 for a, b in (
@@ -234,9 +237,9 @@ class Beams:
             )
         else:
             score, index = torch.cat([ends.score, score], dim=1).sort(dim=1, descending=True, stable=True)
-            score, index = score[:, : self.width], index[:, : self.width]
+            score, index = score[:, :most], index[:, :most]
             if self.watch is not None:
-                places = torch.arange(self.width, self.width + ended.shape[1], device=index.device)
+                places = torch.arange(most, most + ended.shape[1], device=index.device)
                 finished = ended & (index[:, :, None] == places).any(1)
             generated, row, log_prob = (
                 torch.cat(pair, dim=1).gather(1, index)
@@ -247,7 +250,7 @@ class Beams:
 
     def _extend_rows(self, found: Candidates, going_on: Tensor) -> Tensor:
         """Makes the first b continuing candidates the new rows; returns the old row that each extends, (B, b)."""
-        if self.width == 1:
+        if found.total.shape[1] == 1:
             parent, token, log_prob, total = found.row, found.token, found.log_prob, found.total
         else:
             order = (~going_on).to(torch.int8).argsort(dim=1, stable=True)[:, : self.width]
@@ -287,15 +290,15 @@ class Beams:
     def _is_settled(self, best_live: Tensor) -> Tensor:
         """Whether the `nbest` finished hypotheses of each sentence are final: the best live one would not rank above
         them even if all its further tokens were certain and it reached its length limit. This only saves steps."""
-        wanted = self.ends.score[:, min(self.nbest, self.width) - 1]
+        wanted = self.ends.score[:, self.nbest - 1]
         return (wanted > -math.inf) & (best_live / self.penalty(self.limit) <= wanted)
 
     # ── adding and removing sentences ───────────────────────────────────────────────────────────────────────────────
 
-    def keep(self, sentences: Tensor) -> Beams:
+    def keep(self, sentences: Tensor) -> Self:
         return replace(self, **kept(self, sentences), total=self.total[sentences])
 
-    def join(self, other: Beams) -> Beams:
+    def join(self, other: Self) -> Self:
         total, penalties = torch.cat([self.total, other.total]), max(self.penalties, other.penalties, key=len)
         return replace(self, **concatenated(self, other), total=total, penalties=penalties)
 
@@ -304,10 +307,11 @@ class Beams:
         ends, row = self.ends, torch.arange(self.width, device=self.total.device).expand_as(self.total)
         score = self.strategy.rank(self.total, self.step, row, self)
         score, order = score.sort(dim=1, descending=True, stable=True)
-        none = (ends.score[:, :1] == -math.inf).expand_as(score)
+        none = ends.score[:, :1] == -math.inf
         cut = score, self.step[:, None].expand_as(score), order, torch.full_like(ends.log_prob, math.nan)
         score, length, row, end = (
-            torch.where(none, a, b)[:, : self.nbest] for a, b in zip(cut, ends.parts()[:4], strict=True)
+            torch.where(none, a[:, : self.nbest], b[:, : self.nbest])
+            for a, b in zip(cut, ends.parts()[:4], strict=True)
         )
         return hypotheses(self.history, Ends(score, length, row, end, ends.broken))
 

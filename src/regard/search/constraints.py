@@ -6,6 +6,8 @@
     needs          least number of tokens still required; 0: the constraint is met, and the hypothesis may end
     margin         how much one token can increase `needs`, by breaking off a phrase that was begun
     met            required tokens generated so far: hypotheses with equal `met` are compared with each other
+    kinds(size)    the tokens that `after` treats alike; constraints are compared and hashed, so that a search can
+                   number them (`constraint_table.py`)
 
 From every state with needs > 0 one of the wanted tokens lowers `needs` by 1. So a search that allows only such tokens
 once no more than needs + margin tokens fit always meets the constraint, if the model gives these tokens a nonzero
@@ -21,14 +23,18 @@ probability. Nothing here depends on torch, on a model or on a search; ids are t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from regard.errors import InputError
 from regard.text.vocabulary import SPECIALS
 
 EOS = SPECIALS.index("</s>")
+Kinds = NDArray[np.int32]
 NOTHING: frozenset[int] = frozenset()
 ONLY_EOS = frozenset((EOS,))
 
@@ -41,6 +47,11 @@ class Constraint(Protocol):
     def wanted(self) -> frozenset[int]: ...
 
     def after(self, token: int) -> Constraint: ...
+
+    def kinds(self, size: int) -> Kinds:
+        """Returns the kind of each token, (size,), from 0: permitted tokens of one kind have equal results of `after`,
+        for this constraint and for all that follow from it."""
+        ...
 
     @property
     def needs(self) -> int: ...
@@ -55,6 +66,18 @@ class Constraint(Protocol):
     def yields(self) -> bool:
         """Whether a forbidden token is permitted all the same if another constraint wants it."""
         ...
+
+
+def kinds_of_tokens(tokens: Iterable[int], size: int) -> Kinds:
+    """Returns a kind for each of these tokens, and one for all others.
+
+    >>> kinds_of_tokens({3, 5}, 6).tolist()
+    [0, 0, 0, 1, 0, 2]
+    """
+    kinds = np.zeros(size, dtype=np.int32)
+    for kind, token in enumerate(sorted(set(tokens)), start=1):
+        kinds[token] = kind
+    return kinds
 
 
 def closing_tokens(constraint: Constraint) -> frozenset[int]:
@@ -94,6 +117,9 @@ class EachOnce:
 
     def after(self, token: int) -> EachOnce:
         return EachOnce(self.left - {token}, self.reserved, self.met + 1) if token in self.left else self
+
+    def kinds(self, size: int) -> Kinds:
+        return kinds_of_tokens(self.left, size)
 
 
 @dataclass(frozen=True)
@@ -143,6 +169,9 @@ class NoRepeat:
     def after(self, token: int) -> NoRepeat:
         return NoRepeat(self.n, self.times, (*self.generated, token))
 
+    def kinds(self, size: int) -> Kinds:
+        return np.arange(size, dtype=np.int32)
+
 
 @dataclass(frozen=True)
 class Never:
@@ -154,7 +183,7 @@ class Never:
     """
 
     sequences: frozenset[tuple[int, ...]]
-    generated: tuple[int, ...] = ()
+    generated: tuple[int, ...] = ()  # the last tokens, as far as a sequence begins with them
     needs = margin = met = 0
     yields = True
 
@@ -165,7 +194,13 @@ class Never:
         return NOTHING
 
     def after(self, token: int) -> Never:
-        return Never(self.sequences, (*self.generated, token))
+        last = (*self.generated, token)
+        while last and not any(len(last) < len(s) and s[: len(last)] == last for s in self.sequences):
+            last = last[1:]
+        return Never(self.sequences, last)
+
+    def kinds(self, size: int) -> Kinds:
+        return kinds_of_tokens((token for s in self.sequences for token in s), size)
 
 
 @dataclass(frozen=True)
@@ -210,6 +245,20 @@ class All:
 
     def after(self, token: int) -> All:
         return All(tuple(part.after(token) for part in self.parts))
+
+    def kinds(self, size: int) -> Kinds:
+        kinds = np.zeros(size, dtype=np.int64)
+        for part in self.parts:
+            kinds = np.unique(kinds * size + part.kinds(size), return_inverse=True)[1]
+        return kinds.astype(np.int32)
+
+
+def without_no_repeat(constraint: Constraint | None) -> tuple[Constraint, NoRepeat | None]:
+    """Returns the other parts of a constraint, and the part that forbids repeated runs."""
+    parts = list(constraint.parts) if isinstance(constraint, All) else [constraint] if constraint else []
+    repeat = next((part for part in parts if isinstance(part, NoRepeat)), None)
+    rest = [part for part in parts if part is not repeat]
+    return rest[0] if len(rest) == 1 else All(tuple(rest)), repeat
 
 
 def count_violations(ids: Sequence[int], constraint: Constraint | None) -> int:

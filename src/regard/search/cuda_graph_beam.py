@@ -110,7 +110,7 @@ _recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyD
 
 def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
     """Returns the search as a CUDA graph if possible: for a plain beam search with a model of fixed logits."""
-    if not isinstance(search, Beams) or not model.fixed_logits or search.prefix is not None or search.watch is not None:
+    if type(search) is not Beams or not model.fixed_logits or search.prefix is not None or search.watch is not None:
         return search
     if search.memo or not _plain(search.strategy):
         return search

@@ -8,6 +8,7 @@ when rows are reordered: a hypothesis is traced back from its end, once, when it
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -60,6 +61,12 @@ class Ends:
     row: Tensor  # (B, K) of the last of these tokens
     log_prob: Tensor  # (B, K) of EOS; NaN: cut off at the limit
     broken: Tensor  # (B,) True where the model gave no probabilities
+
+    @classmethod
+    def empty(cls, sentences: int, most: int, device: torch.device) -> Self:
+        none = torch.zeros(sentences, most, dtype=torch.long, device=device)
+        score = torch.full((sentences, most), -math.inf, dtype=torch.float64, device=device)
+        return cls(score, none, none, none.float(), torch.zeros(sentences, dtype=torch.bool, device=device))
 
     def keep(self, sentences: Tensor) -> Ends:
         return Ends(*(part.index_select(0, sentences) for part in self.parts()))

@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from regard.errors import InputError
-from regard.search.constraints import NOTHING
+from regard.search.constraints import NOTHING, Kinds
 from regard.text.pieces import SPACE, from_pieces_form, nfc, to_pieces_form
 from regard.text.slots import SLOT
 from regard.text.tokenizer import Tokenizer
@@ -45,7 +47,8 @@ class PieceTable:
         self._ids: dict[bytes, list[int]] = defaultdict(list)
         for piece, i in self._ordered:
             self._ids[piece].append(i)
-        self._longest = max(map(len, pieces), default=0)
+        self.lengths = np.array([len(piece) for piece in pieces], dtype=np.int32)
+        self._longest = int(self.lengths.max(initial=0))
         self._forbidden: dict[bytes, frozenset[int]] = {}
 
     def continuing(self, rest: bytes) -> frozenset[int]:
@@ -108,6 +111,9 @@ class Begins:
         if self.skip:
             return replace(self, skip=self.skip - 1)
         return replace(self, rest=self.rest[len(self.table.pieces[token]) :]) if self.rest else self
+
+    def kinds(self, size: int) -> Kinds:
+        return np.minimum(self.table.lengths, len(self.rest))
 
 
 class PrefixReader:

@@ -12,11 +12,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from regard.errors import InputError
-from regard.search.constraints import NOTHING, ONLY_EOS, Never
+from regard.search.constraints import NOTHING, ONLY_EOS, Kinds, Never, kinds_of_tokens
 from regard.search.engine import Context
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart
@@ -143,6 +145,7 @@ def _in_word(character: str) -> bool:
 MOST_READINGS = 64  # parses of the output into phrases; those that need most are dropped first
 
 Place = Literal["anywhere", "joined", "first"]
+Before = Literal["nothing", "joining", "other"]  # the last token: none, one that joins the word after it, another one
 
 
 class Form(NamedTuple):
@@ -159,6 +162,21 @@ class WordEdges(NamedTuple):
     continues: frozenset[int] = NOTHING  # begin with a letter or digit, no space before it
     ends_in_word: frozenset[int] = NOTHING  # end with a letter or digit
     joins: frozenset[int] = NOTHING  # end with an apostrophe, a hyphen or an opening bracket: no space follows
+
+    def before_next(self, token: int) -> Before:
+        return "joining" if token in self.joins else "other"
+
+
+OTHER_KINDS = 4  # of tokens that are in no phrase
+
+
+@lru_cache(maxsize=4)
+def edge_kinds(edges: WordEdges, size: int) -> Kinds:
+    """Returns a kind for each combination of continuing the word before and joining the one after, (size,)."""
+    kinds = np.zeros(size, dtype=np.int32)
+    kinds[list(edges.continues)] += 1
+    kinds[list(edges.joins)] += 2
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -195,13 +213,12 @@ class _Phrases:
     def ended(self, reading: _Reading) -> bool:
         return reading.generated == len(self.forms[reading.phrase][reading.form].tokens)
 
-    def beginnings(self, reading: _Reading, last: int | None) -> Iterable[tuple[int, int, Form]]:
+    def beginnings(self, reading: _Reading, before: Before) -> Iterable[tuple[int, int, Form]]:
         """Yields the forms that may begin now: (phrase, index of the form, form)."""
-        apart = last not in self.edges.joins
         for phrase, n in enumerate(reading.left):
             for number, form in enumerate(self.forms[phrase] if n else ()):
-                blocked = form.place == "first" and last is not None
-                blocked |= form.place == "joined" and apart and form.tokens[0] in self.edges.continues
+                blocked = form.place == "first" and before != "nothing"
+                blocked |= form.place == "joined" and before != "joining" and form.tokens[0] in self.edges.continues
                 if not blocked:
                     yield phrase, number, form
 
@@ -211,7 +228,7 @@ class _Phrases:
             left = (*left[:phrase], left[phrase] - 1, *left[phrase + 1 :])
         return _Reading(left, phrase, form, generated)
 
-    def next_readings(self, reading: _Reading, token: int, last: int | None) -> Iterable[_Reading]:
+    def next_readings(self, reading: _Reading, token: int, before: Before) -> Iterable[_Reading]:
         left = reading.left
         if reading.phrase >= 0:
             tokens = self.forms[reading.phrase][reading.form].tokens
@@ -222,11 +239,12 @@ class _Phrases:
             if token in self.edges.continues and tokens[-1] in self.edges.ends_in_word:
                 return  # it became another word; the reading without this phrase continues
         yield _Reading(left)
-        for phrase, number, form in self.beginnings(reading, last):
+        for phrase, number, form in self.beginnings(reading, before) if token in self.first_tokens else ():
             if form.tokens[0] == token:
                 yield self.begun(left, phrase, number, 1)
 
 
+@dataclass(frozen=True)
 class Terms:
     """Requires phrases, each as often as it is given, in any order, without sharing tokens.
 
@@ -238,10 +256,10 @@ class Terms:
     (3, [5, 7, 8], [6], 1)
     """
 
+    phrases: _Phrases
+    readings: frozenset[_Reading]
+    before: Before = "nothing"
     yields = False
-
-    def __init__(self, phrases: _Phrases, readings: frozenset[_Reading], last: int | None = None) -> None:
-        self._phrases, self._readings, self._last = phrases, readings, last
 
     @classmethod
     def of(cls, phrases: Iterable[Iterable[Sequence[int] | Form]], edges: WordEdges | None = None) -> Terms:
@@ -252,15 +270,15 @@ class Terms:
 
     @cached_property
     def needs(self) -> int:
-        return min(map(self._phrases.need, self._readings))
+        return min(map(self.phrases.need, self.readings))
 
     @property
     def margin(self) -> int:
-        return self._phrases.longest
+        return self.phrases.longest
 
     @property
     def met(self) -> int:
-        return max(0, self._phrases.total - self.needs)
+        return max(0, self.phrases.total - self.needs)
 
     def forbidden(self) -> frozenset[int]:
         return ONLY_EOS if self.needs else NOTHING
@@ -268,23 +286,29 @@ class Terms:
     def wanted(self) -> frozenset[int]:
         """For the readings that need least: the next token of a phrase that was begun, or the first tokens of all."""
         tokens = set()
-        for reading in self._readings:
-            if self._phrases.need(reading) > self.needs:
+        for reading in self.readings:
+            if self.phrases.need(reading) > self.needs:
                 continue
-            if reading.phrase >= 0 and not self._phrases.ended(reading):
-                tokens.add(self._phrases.forms[reading.phrase][reading.form].tokens[reading.generated])
+            if reading.phrase >= 0 and not self.phrases.ended(reading):
+                tokens.add(self.phrases.forms[reading.phrase][reading.form].tokens[reading.generated])
             else:
-                tokens |= {form.tokens[0] for _, _, form in self._phrases.beginnings(reading, self._last)}
+                tokens |= {form.tokens[0] for _, _, form in self.phrases.beginnings(reading, self.before)}
         return frozenset(tokens) if self.needs else NOTHING
 
     def after(self, token: int) -> Terms:
-        if token not in self._phrases.first_tokens and all(reading.phrase < 0 for reading in self._readings):
-            return Terms(self._phrases, self._readings, token)  # the usual case: no phrase is open and none begins
-        made = {r for reading in self._readings for r in self._phrases.next_readings(reading, token, self._last)}
+        phrases, before = self.phrases, self.phrases.edges.before_next(token)
+        if token not in phrases.first_tokens and all(reading.phrase < 0 for reading in self.readings):
+            return Terms(phrases, self.readings, before)  # the usual case: no phrase is open and none begins
+        made = {r for reading in self.readings for r in phrases.next_readings(reading, token, self.before)}
         kept = frozenset(r for r in made if not any(_better(other, r) for other in made))
         if len(kept) > MOST_READINGS:
-            kept = frozenset(sorted(kept, key=lambda r: (self._phrases.need(r), r.left, r.phrase))[:MOST_READINGS])
-        return Terms(self._phrases, kept, token)
+            kept = frozenset(sorted(kept, key=lambda r: (phrases.need(r), r.left, r.phrase))[:MOST_READINGS])
+        return Terms(phrases, kept, before)
+
+    def kinds(self, size: int) -> Kinds:
+        """Tokens of the phrases each have a kind; the others differ in whether they join the words beside them."""
+        own = kinds_of_tokens((t for forms in self.phrases.forms for form in forms for t in form.tokens), size)
+        return np.where(own > 0, own + OTHER_KINDS - 1, edge_kinds(self.phrases.edges, size))
 
 
 def _better(one: _Reading, other: _Reading) -> bool:

@@ -35,8 +35,7 @@ from regard.models.base import Step
 from regard.models.state import FieldAxis, join_tensors
 from regard.search.batch_rows import NO_TOKEN, SearchItem, concatenated, kept, padded_prefixes, prefix_tokens_at
 from regard.search.beam import Strategy
-from regard.search.constraint_masks import permitted
-from regard.search.constraints import Constraint, closing_tokens
+from regard.search.constraint_table import FREE, NEEDS, ConstraintTable, RowRules
 from regard.search.engine import Hypothesis
 from regard.search.history import Ends, History, hypotheses
 from regard.search.options import Sampling
@@ -136,10 +135,11 @@ class Samples:
         options, place = self.options, torch.arange(len(self.step), device=log_probs.device)
         allowed = self.allowed(scores)
         probs = sampling_probs(allowed, options.temperature, options.top_k, options.top_p, options.min_p)
-        token = self.replace_early_eos(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
+        token = draw(probs, self.uniform[place, self.step].flatten())
         if self.prefix is not None:
             due = prefix_tokens_at(self.prefix, self.step).repeat_interleave(self.width)
             token = torch.where(due == NO_TOKEN, token, due)
+        token = self.replace_early_eos(token, log_probs)
         self._write(place, token, log_probs.gather(1, token[:, None])[:, 0])
 
     def allowed(self, scores: Tensor) -> Tensor:
@@ -187,62 +187,51 @@ def uniform_numbers(items: Sequence[SearchItem], count: int, steps: int, seed: i
 
 
 @dataclass
-class ConstrainedRow:
-    """The constraint of one sample; None if it cannot be met."""
-
-    rule: Constraint | None
-    limit: int
-    prefix: tuple[int, ...]
-    generated: int = 0
-    ended_early: bool = False  # it drew EOS before its constraint was met
-
-    @property
-    def room(self) -> int:
-        """The number of tokens that may be generated before EOS."""
-        return 0 if self.ended_early else self.limit - 1 - self.generated
-
-
-@dataclass
 class ConstrainedSamples(Samples):
-    rows: list[ConstrainedRow] = field(default_factory=list)  # N
+    """Samples that each meet the constraint of their sentence; one that cannot is drawn without it."""
+
+    rules: RowRules = field(kw_only=True)
 
     @classmethod
-    def begin(
-        cls, strategy: Strategy, options: Sampling, width: int, items: Sequence[SearchItem], device: torch.device
+    def under(
+        cls, table: ConstraintTable, strategy: Strategy, options: Sampling, width: int, items: Sequence[SearchItem]
     ) -> Self:
-        rows = [ConstrainedRow(g.request.constraint, g.limit, g.request.prefix) for g in items for _ in range(width)]
-        return replace(super().begin(strategy, options, width, items, device), rows=rows)
+        """Returns the samples before their first token; the constraints enter the table."""
+        plain = Samples.begin(strategy, options, width, items, table.device)
+        rules, memo = RowRules.begin(table, items, width)
+        plain.memo |= memo | {"ended early": torch.zeros_like(memo["state"]).bool()}  # EOS drawn while tokens lack
+        return cls(**vars(plain), rules=rules)
+
+    def advance(self, step: Step) -> None:
+        super().advance(step)
+        state = self.memo["state"]
+        self.memo["state"] = self.rules.following(state, self.token.view_as(state))
 
     def allowed(self, scores: Tensor) -> Tensor:
         """Masks tokens that may not be drawn: (N, V) → (N, V). `replace_early_eos` replaces a drawn EOS."""
-        masked = permitted(scores, [row.rule for row in self.rows], [row.room for row in self.rows])
-        for i, row in enumerate(self.rows):
-            if row.rule is None:
-                continue
-            if row.rule.needs and row.room > row.rule.needs + row.rule.margin:
-                masked[i, EOS] = scores[i, EOS]
-            elif masked[i].max() == -math.inf:
-                masked[i], row.rule = scores[i], None
-        return masked
+        state, table = self.memo["state"], self.rules.table
+        drawing = self.ends.log_prob.isnan() & ~self.done[:, None]
+        table.compute(state.where(drawing, FREE))
+        room = (self.limit - 1 - self.step)[:, None].masked_fill(self.memo["ended early"], 0)
+        wide = scores.view(*state.shape, -1)
+        masked = self.rules.permitted(wide.clone(), self, room)
+        needs, reserve, _ = table.counts[state].unbind(-1)
+        may_end = (needs > 0) & (room > reserve)
+        masked[..., EOS] = torch.where(may_end, wide[..., EOS], masked[..., EOS])
+        impossible = masked.amax(2) == -math.inf
+        self.memo["state"] = state.masked_fill(impossible, FREE)
+        return torch.where(impossible[..., None], wide, masked).view_as(scores)
 
     def replace_early_eos(self, token: Tensor, log_probs: Tensor) -> Tensor:
         """Returns the drawn tokens (N,), with a premature EOS replaced by a required token."""
-        tokens = token.tolist()
-        for i, row in enumerate(self.rows):
-            if row.generated < len(row.prefix):
-                tokens[i] = row.prefix[row.generated]
-            elif row.rule is not None and tokens[i] == EOS and row.rule.needs:
-                row.ended_early = True
-                options = [(float(log_probs[i, t]), t) for t in closing_tokens(row.rule)]
-                best, instead = max(options, default=(-math.inf, EOS))
-                tokens[i] = instead if best > -math.inf else EOS
-            row.generated += 1
-            row.rule = None if row.rule is None else row.rule.after(tokens[i])
-        return torch.tensor(tokens, device=token.device)
+        state, table = self.memo["state"], self.rules.table
+        early = (token == EOS).view_as(state) & (table.counts[state, NEEDS] > 0)
+        self.memo["ended early"] = self.memo["ended early"] | early
+        best, instead = self.rules.closing(log_probs.view(*state.shape, -1), state).max(2)
+        return torch.where(early & (best > -math.inf), instead, token.view_as(state)).flatten()
 
     def keep(self, sentences: Tensor) -> Self:
-        rows = [self.rows[i * self.width + n] for i in sentences.tolist() for n in range(self.width)]
-        return replace(super().keep(sentences), rows=rows)
+        return replace(super().keep(sentences), rules=self.rules.keep(sentences))
 
     def join(self, other: Self) -> Self:
-        return replace(super().join(other), rows=self.rows + other.rows)
+        return replace(super().join(other), rules=self.rules.join(other.rules))

@@ -30,6 +30,7 @@ from regard.search.alignment_heads import AlignmentHeads
 from regard.search.batch_rows import SearchItem, length_limit
 from regard.search.beam import Beams, Strategy
 from regard.search.constrained_beam import ConstrainedBeams, constrained_width
+from regard.search.constraint_table import ConstraintTable
 from regard.search.constraints import Constraint
 from regard.search.cuda_graph_beam import as_cuda_graph
 from regard.search.diverse import DiverseBeams
@@ -241,13 +242,15 @@ class Plan:
         beam = self.options.beam
         return beam if constraint is None else constrained_width(beam, constraint)
 
-    def begin(self, bound: bool, device: torch.device) -> MakeState:
-        strategy, options = self.strategy, self.options
+    def begin(self, bound: bool, model: Model) -> MakeState:
+        strategy, options, device = self.strategy, self.options, model.device
+        table = ConstraintTable(model.target_size, device)  # of all sentences that enter
         if self.samples is not None:
-            kind = ConstrainedSamples if bound else Samples
-            return partial(kind.begin, strategy, self.samples, self.count, device=device)
+            if bound:
+                return partial(ConstrainedSamples.under, table, strategy, self.samples, self.count)
+            return partial(Samples.begin, strategy, self.samples, self.count, device=device)
         if bound:
-            return partial(ConstrainedBeams.begin, strategy, options.beam, options.nbest, device=device)
+            return partial(ConstrainedBeams.under, table, strategy, options.beam, options.nbest)
         if options.groups > 1:
             return partial(DiverseBeams.begin, strategy, options.beam, options.groups, options.nbest, device=device)
         return partial(Beams.begin, strategy, options.beam, options.nbest, device=device)
@@ -269,7 +272,7 @@ class Plan:
             groups[alike].append(SearchItem(place, request, length_limit(request, model.max_positions, self.options)))
         trace = self.strategy.trace
         for (bound, rows), items in groups.items():
-            SearchLoop(model, self.begin(bound, model.device), rows, report, capacity, trace).run(items)
+            SearchLoop(model, self.begin(bound, model), rows, report, capacity, trace).run(items)
         return found
 
 
@@ -316,13 +319,11 @@ def beam_search(
 def _recorded(model: Model, request: SearchRequest, options: SearchOptions, record: SearchTrace) -> list[Hypothesis]:
     """Searches for one sentence and records its trace."""
     plan = Plan(options)
-    begin, rows = plan.begin(request.constraint is not None, model.device), plan.rows(request.constraint)
+    begin, rows = plan.begin(request.constraint is not None, model), plan.rows(request.constraint)
 
     def watched(items: Sequence[SearchItem]) -> SearchState:
         search = begin(items)
-        if isinstance(search, ConstrainedBeams):
-            search.beams[0].record = record
-        elif isinstance(search, Beams):
+        if isinstance(search, Beams):
             search.watch = TraceRecorder([record])
         return search
 
