@@ -26,7 +26,6 @@ from regard.search.batch_rows import NO_TOKEN, SearchItem, prefix_tokens_at
 from regard.search.beam import Beams, Candidates, Strategy
 from regard.search.constraint_table import FREE, MET, NEEDS, ConstraintTable, RowRules
 from regard.search.constraints import Constraint
-from regard.search.engine import Hypothesis
 from regard.search.history import Ends
 
 BEST_OF_ROW = 3  # continuations considered for each row, independently of the other rows
@@ -69,6 +68,9 @@ class ConstrainedBeams(Beams):
         rows = super().advance(step)
         state = self.rules.following(self.state, self.token.view_as(self.state))
         self.memo["state"] = torch.where((self.step > before)[:, None], state, self.state)
+        needs = self.rules.table.counts[self.state, NEEDS].masked_fill(self.total == -math.inf, NEVER)
+        more = self.done[:, None] & (needs > needs.amin(1, keepdim=True))
+        self.total = self.total.masked_fill(more, -math.inf)  # where none has ended, those are cut off that need least
         return rows
 
     def choose(self, step: Step) -> tuple[Candidates, Tensor, Tensor]:
@@ -125,12 +127,6 @@ class ConstrainedBeams(Beams):
 
     def join(self, other: Self) -> Self:
         return replace(super().join(other), rules=self.rules.join(other.rules))
-
-    def results(self) -> list[list[Hypothesis]]:
-        """Returns the hypotheses of each sentence; without finished ones, the live rows that need least."""
-        needs = self.rules.table.counts[self.state, NEEDS].masked_fill(self.total == -math.inf, NEVER)
-        total = self.total.masked_fill(needs > needs.amin(1, keepdim=True), -math.inf)
-        return Beams.results(replace(self, total=total))
 
 
 def allocate_banks(met: Tensor, going_on: Tensor, real: Tensor, width: int, banks: int) -> Tensor:
