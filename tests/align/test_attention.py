@@ -146,6 +146,35 @@ def test_mass_is_conserved(data, source, target, row, seed):
     np.testing.assert_allclose(found.weights.sum(axis=1) + found.eos_mass, 1)
 
 
+@st.composite
+def cut_words(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
+    """A text of words, each cut into subwords, with spaces that are subwords of their own or of none."""
+    words = draw(st.lists(st.sampled_from(["a", "chat", "d'", "猫", "..", "vient-il"]), min_size=1, max_size=6))
+    text, spans = "", list[tuple[int, int]]()
+    for word in words:
+        if draw(st.booleans()):
+            if draw(st.booleans()):
+                spans.append((len(text), len(text) + 1))
+            text += " "
+        edges = sorted({0, len(word), *draw(st.lists(st.integers(0, len(word)), max_size=2))})
+        spans += [(len(text) + a, len(text) + b) for a, b in pairwise(edges)]
+        text += word
+    return text, spans
+
+
+@settings(max_examples=200, deadline=None)
+@given(cut_words(), cut_words(), st.integers(0, 9))
+def test_words_of_whole_subwords_are_merged_as_by_shares(source, target, seed):
+    weights = np.random.default_rng(seed).dirichlet(np.ones(len(source[1]) + 1), size=len(target[1]) + 1)
+    found = word_attention(weights, source[1], target[1], source[0], target[0])
+    columns = subword_shares(source[1], word_spans(source[0]))
+    rows = subword_shares(target[1], word_spans(target[0]))
+    means = rows.T / rows.sum(axis=0)[:, None]
+    np.testing.assert_allclose(found.weights, means @ weights[:-1, :-1] @ columns)
+    np.testing.assert_allclose(found.eos_mass, means @ weights[:-1, -1])
+    np.testing.assert_allclose(found.coverage, found.weights.sum(axis=0))
+
+
 @settings(max_examples=50, deadline=None)
 @given(TEXT, TEXT, st.integers(0, 9))
 def test_one_subword_a_word_changes_nothing(source, target, seed):

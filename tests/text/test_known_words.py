@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from regard.bundle.bundled_models import folder_of
 from regard.errors import InputError
-from regard.text.known_words import KnownWords
+from regard.text.known_words import LONG_WORD, RANKED_WORD, KnownWords
 from regard.text.normalize_input import sentence_case, truecase
 
 PAIRS = [
@@ -172,3 +172,11 @@ def test_any_pairs(pairs: list[tuple[str, str]]) -> None:
     known = KnownWords.learn(pairs)
     small = [word.lower() for word in known.words if word.lower().islower()]  # 𝙰 has no small form
     assert not any(known.is_name(word, at_start=False) for word in small)
+
+
+@given(st.text(st.sampled_from("chatC é\u0301-'"), max_size=40))
+def test_words_of_a_text_are_those_of_one_pass_over_it(text: str) -> None:
+    known = KnownWords(["chat", "hac"], ["Cat"], by_frequency=True)
+    words = LONG_WORD.findall(text)
+    assert known.unlisted(text) == [one for one in words if not {one, one.lower()} & {"chat", "hac", "Cat"}]
+    assert len(known.rarities(text)) == len(RANKED_WORD.findall(text))

@@ -14,6 +14,9 @@ from regard.files import user_cache
 from regard.text import language_identification
 from regard.text.language import LANGUAGE_NAMES, language_code, language_name
 from regard.text.language_identification import (
+    MAX_CHARACTERS,
+    NOT_IN_WORDS,
+    REPETITION,
     IdentifiedLanguage,
     foreign_language,
     identify_language,
@@ -90,6 +93,13 @@ def test_addresses_and_numbers_around_a_sentence_do_not_hide_its_language() -> N
 def test_any_text_is_judged(text: str, language: str) -> None:
     found = foreign_language(text, language)
     assert found is None or (found[0] != language and found[1] > 0)
+
+
+@given(st.text(st.sampled_from("aE漢é-4 \n'")) | st.text())
+def test_words_are_those_of_one_pass_over_the_text(text: str) -> None:
+    words = dict.fromkeys(REPETITION.sub(r"\1", text[:MAX_CHARACTERS]).split())
+    kept = [w for w in words if not w.startswith("-") and NOT_IN_WORDS.isdisjoint(w) and any(map(str.isalpha, w))]
+    assert language_words(text) == kept
 
 
 def test_a_very_long_word_is_only_begun() -> None:

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.words import split_words, word_spans
+from regard.text import words
+from regard.text.words import MAX_PART, PartCache, split_words, word_spans
+
+TEXT = st.text(st.sampled_from("aL'’é-3 \t\n\x1c.猫\u0301\u00a0"))
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,23 @@ def test_words_hold_every_visible_character_once(text: str) -> None:
         text[a:b] for a, b in zip([0, *(e for _, e in spans)], [*(s for s, _ in spans), len(text)], strict=True)
     )
     assert not outside.strip()
+
+
+@given(TEXT | st.text())
+def test_words_are_those_of_one_pass_over_the_text(text: str) -> None:
+    assert word_spans(text) == [match.span() for match in words._WORD.finditer(text)]
+
+
+def test_a_part_is_computed_once_unless_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+
+    def find(part: str) -> str:
+        computed.append(part)
+        return part
+
+    cache, long = PartCache[str](find), "x" * (MAX_PART + 1)
+    assert cache(f"a b a {long} {long}") == [*"aba", *long, *long]
+    assert computed == ["a", "b", long, long]
+    monkeypatch.setattr(words, "MAX_PARTS", 2)
+    assert cache("c a") == ["c", "a"]  # "c" takes the place of the others
+    assert len(cache) == 2

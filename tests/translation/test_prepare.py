@@ -11,7 +11,7 @@ from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
 from regard.translation.options import TranslateOptions
 from regard.translation.prepare import ODD_SPACE, SPACES, Reader, prepared
-from regard.translation.prepared_sentence import PreparedSentence
+from regard.translation.prepared_sentence import PreparedSentence, ProtectedToken
 from regard.translator import Translator
 from support import LINES, Call, grammar
 
@@ -257,3 +257,28 @@ def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
 @given(st.text("a \n\r\t>\u00a0\u2028\u202f", max_size=10))
 def test_no_odd_space_is_missed(text: str) -> None:
     assert all(ODD_SPACE.search(found[0]) for found in SPACES.finditer(text))
+
+
+@given(st.text(st.sampled_from("aß é" + "".join(SLOTS[:4])), max_size=12), st.booleans())
+def test_an_answer_is_restored_as_character_by_character(answer: str, all_caps: bool) -> None:
+    filled = [ProtectedToken(2, 4, "number", ("12",), SLOTS[0]), ProtectedToken(6, 9, "name", ("Tom",), SLOTS[2])]
+    sentence = PreparedSentence("« 12a Tom »", 2, 9, "", (), tuple(filled), all_caps)
+    by_slot = {one.slot: one for one in filled}
+    removed = {i for i, c in enumerate(answer) if c in SLOTS and (c not in by_slot or c in answer[:i])}
+    removed |= {i - 1 for i in removed if i and answer[i - 1] == " "}
+    text, starts, ends = "« ", [], []
+    for place, character in enumerate(answer):
+        one = None if place in removed else by_slot.get(character)
+        before, part, after = "", character.upper() if all_caps else character, ""
+        if one is not None:
+            before, after = sentence._spaces(one, text[-2:], answer[place + 1 : place + 2])
+            part = one.wanted[0]
+        part = "" if place in removed else part
+        starts.append(len(text) + len(before))
+        ends.append(starts[-1] + len(part))
+        text += before + part + after
+    restored = sentence.restore(answer)
+    assert restored.text == text + " »"
+    assert [*restored.starts][: len(answer)] == starts
+    assert restored.starts[len(answer)] == len(text)
+    assert [*restored.ends][: len(answer)] == ends

@@ -135,3 +135,16 @@ def test_the_benchmark_plants_opposites_that_the_lists_do_not_have() -> None:
             for entry in entries.split():
                 old, new = entry.split(":")
                 assert bool({"opposite", "negation"} & set(kinds(old, new, language, language))) == known, entry
+
+
+@given(st.data(), st.sampled_from(LANGUAGES))
+def test_remembered_marks_are_those_of_the_word_in_its_text(data: st.DataObject, language: str) -> None:
+    entries = module.lists(language)
+    assert entries is not None
+    known = [*map(" ".join, entries.phrases), *entries.beginnings, "chair", "2", ".", "not_only"]
+    text = " ".join(data.draw(st.lists(st.sampled_from(known), max_size=12)))
+    read = module._reader(language)(text)
+    words = module.WORD.findall(text)
+    assert [word for word, _ in read] == words
+    for place, (_, marks) in enumerate(read):
+        assert marks is None or list(marks) == module._longest(entries, words, place)

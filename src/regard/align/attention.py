@@ -16,8 +16,10 @@ Whether attention is a good alignment is measured in `explain/alignment.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -57,6 +59,14 @@ class WordAttention:
     eos_mass: NDArray[np.float64]  # (W,) weight on the end of the source instead of on a word
     hidden_name: str = "EOS"  # name of the tokens that are counted in `eos_mass`
 
+    @cached_property
+    def coverage(self) -> list[float]:
+        """The weight that each source word received from all target words."""
+        total: list[float] = self.weights.sum(axis=0).tolist()
+        if not all(map(math.isfinite, total)):  # a target word without a subword has a row of NaN
+            total = np.nan_to_num(self.weights).sum(axis=0).tolist()
+        return total
+
 
 def beyond_tag(weights: NDArray[np.float64], tag: str | None) -> NDArray[np.float64]:
     """Removes the tag column: weights (…, S), tag first → (…, S − 1), its mass added to EOS, the last column.
@@ -87,9 +97,46 @@ def word_attention(
     >>> a.source_words, a.target_words, a.weights.round(2).tolist(), a.eos_mass.tolist()
     (('cats',), ('chat',), [[0.9]], [0.1])
     """
+    source_words, target_words = words(source_text), words(target_text)
+    columns, rows = _first_subwords(source_spans, source_words), _first_subwords(target_spans, target_words)
+    if columns and rows:
+        array = _rows(_to_numpy(weights), len(source_spans), len(target_spans), row)  # (subwords of target, S)
+        if np.isfinite(array).all():
+            return WordAttention(
+                tuple([source_text[start:end] for start, end in source_words]),
+                tuple([target_text[start:end] for start, end in target_words]),
+                *_group_means(array, columns, rows),
+            )
     return _merge(
         weights, _WordShares.of(source_text, source_spans, words), _WordShares.of(target_text, target_spans, words), row
     )
+
+
+def _first_subwords(subwords: Sequence[Span], words: Sequence[Span]) -> list[int] | None:
+    """Returns the index of the first subword of each word, if each has one, and every subword is within one word or is
+    a space that belongs to the word after it (`subword_shares`); else None."""
+    firsts: list[int] = []
+    begin = stop = before = 0  # span of the word, and end of the one before
+    remaining = iter(words)
+    for i, (start, end) in enumerate(subwords):
+        if start >= stop:
+            before, (begin, stop) = stop, next(remaining, (0, 0))
+            firsts.append(i)
+        in_word = begin <= start < end <= stop
+        if not in_word and not (start < end <= begin <= end + start - before):
+            return None
+    return firsts if len(firsts) == len(words) else None
+
+
+def _group_means(
+    rows: NDArray[np.float64], columns: Sequence[int], firsts: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Like `_merge`, from rows (subwords of target, S) and the first subword of each word of the source and of the
+    target (`_first_subwords`): weights (W, V), and weight on EOS (W,)."""
+    to_words = np.add.reduceat(rows, [*columns, rows.shape[1] - 1], axis=1)  # (subwords of target, V + 1)
+    counts = np.diff(firsts, append=len(rows))
+    means = np.add.reduceat(to_words, firsts, axis=0) / counts[:, None]  # (W, V + 1)
+    return means[:, :-1], means[:, -1]
 
 
 def views_of(

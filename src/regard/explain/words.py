@@ -36,7 +36,6 @@ from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
 from regard.text.casing import capitalize_first
 from regard.text.words import word_spans
-from regard.translation.confidence import coverage
 from regard.translation.guard import uncovered_words
 from regard.translation.repetition import Loop, loop
 from regard.translation.word_links import word_links
@@ -96,7 +95,7 @@ def _attention(pair: SentencePair) -> tuple[dict[int, set[int]], NDArray[np.floa
     links: dict[int, set[int]] = {}
     for source, target in spans:
         links.setdefault(targets[target], set()).add(sources[source])
-    return links, coverage(in_words), tuple(uncovered_words(in_words))
+    return links, np.array(in_words.coverage), tuple(uncovered_words(in_words))
 
 
 # ── a choice between words ────────────────────────────────────────────────────────────────────────────────────────────

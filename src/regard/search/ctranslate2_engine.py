@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -99,11 +100,12 @@ class CTranslate2Engine:
                 if not suppressed and any(SUPPRESSED_TOKENS.intersection(one.tokens) for one in ended):
                     never.append(i)
                     continue
-                ranked = self._ranked(requests[i], ended, options)
-                rule = requests[i].constraint
-                found[i] = [one for one in ranked if rule is None or satisfies(one.ids, rule)][: options.nbest]
-                if not found[i] or found[i][0].score < ranked[0].score - SCORE_MARGIN:
-                    broken[i] = ranked[0]
+                rule, ranked = requests[i].constraint, self._ranked(requests[i], ended, options)
+                best = next(ranked)
+                meeting = (one for one in chain([best], ranked) if rule is None or satisfies(one.ids, rule))
+                found[i] = list(islice(meeting, options.nbest))
+                if not found[i] or found[i][0].score < best.score - SCORE_MARGIN:
+                    broken[i] = best
                 elif progress is not None:
                     progress(1)
         for i, hypotheses in self._resumed(requests, broken, options).items():
@@ -304,20 +306,20 @@ class CTranslate2Engine:
 
     def _ranked(
         self, request: SearchRequest, found: Sequence[RawHypothesis], options: SearchOptions
-    ) -> list[Hypothesis]:
-        """Ranks hypotheses, best first, whether or not they meet the constraint."""
+    ) -> Iterator[Hypothesis]:
+        """Yields the hypotheses, best first, whether or not they meet the constraint; the caller seldom needs all."""
         check_log_probs([found[0].log_prob])
         limit = max_target_length(request.ids)
         within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
         if not within:
-            return [self._cut_off(found[0], limit, request.ids, options)]
+            yield self._cut_off(found[0], limit, request.ids, options)
+            return
         scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
-        order = sorted(range(len(within)), key=lambda place: -scores[place])
-        ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
-        for one in ranked if options.beam > 1 and self.view.row == "having-read" else ():
-            if one.attention is not None:
+        for place in sorted(range(len(within)), key=lambda place: -scores[place]):
+            one = self._hypothesis(within[place], scores[place], request.ids)
+            if one.attention is not None and options.beam > 1 and self.view.row == "having-read":
                 one.attention[0] = 0.0  # unused, and may belong to another sentence
-        return ranked
+            yield one
 
     def _resumed(
         self, requests: Sequence[SearchRequest], broken: Mapping[int, Hypothesis], options: SearchOptions

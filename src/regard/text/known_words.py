@@ -15,18 +15,22 @@ read too; they are in alphabetical order, without information on frequency.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+import regex
 
 from regard.errors import InputError
 from regard.files import write_atomically
 from regard.text import spelling
 from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, WORD, capitalize_first, cased_forms, cased_words
 from regard.text.inflection import is_inflected_form
+from regard.text.words import PartCache
 
 FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_UNORDERED = "# regard: known words 1"
@@ -40,6 +44,10 @@ WordClass = Literal["ordinary", "translated", "copied", "rare", "unknown"]
 # For a misspelling at the beginning of a sentence, which may be a name: its letters, and the rank of the correction.
 START_LETTERS, START_RANK, START_TRANSPOSED_RANK, START_SHORT_RANK = 5, 1_000, 5_000, 100
 MIN_NOUN_LETTERS = 6  # of a misspelled noun with a capital, since names have one too
+LONG_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]{3,}+")
+RANKED_WORD = regex.compile(r"\p{L}[\p{L}\p{M}]{2,}+")  # shorter words are frequent
+COMMON_RANK = 3_000  # words of lower rank by frequency are hardly rare
+UNKNOWN_RANK = 200_000  # of a word that the training text does not have
 
 
 class _ScannedText(NamedTuple):
@@ -120,6 +128,27 @@ class KnownWords:
     def ranks(self) -> dict[str, int]:
         """The rank of each word by its frequency, from 0; empty if frequencies are unknown."""
         return {word: rank for rank, word in enumerate(self.ordered)}
+
+    @cached_property
+    def unlisted(self) -> PartCache[str]:
+        """The words of four letters or more of a text that are not listed, in any case."""
+        return PartCache(self._unlisted)
+
+    def _unlisted(self, text: str) -> list[str]:
+        listed = self.words, self.copied
+        words: list[str] = LONG_WORD.findall(text)
+        return [one for one in words if one.lower() not in self.words and not any(one in some for some in listed)]
+
+    @cached_property
+    def rarities(self) -> PartCache[float]:
+        """The rarity of each word of three letters or more of a text: ln(1 + rank / 3,000), nearly 0 if frequent."""
+        return PartCache(self._rarities)
+
+    def _rarities(self, text: str) -> Iterator[float]:
+        for word in RANKED_WORD.findall(text):
+            lower = word.lower()
+            rank = min(self.ranks.get(form, UNKNOWN_RANK) for form in (word, lower, lower.capitalize()))
+            yield math.log(1 + (min(rank, COMMON_RANK) if word in self.copied else rank) / COMMON_RANK)
 
     @cached_property
     def _accented(self) -> dict[str, str]:

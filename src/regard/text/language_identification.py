@@ -20,14 +20,15 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterable
-from functools import cache
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.files import user_cache
 from regard.text.language import LANGUAGE_NAMES
+from regard.text.words import MAX_PARTS, PartCache
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -88,18 +89,25 @@ def language_words(text: str) -> list[str]:
     >>> language_words("Use --force on 3 files in /tmp, please.")
     ['Use', 'on', 'files', 'in', 'please.']
     """
-    words = dict.fromkeys(REPETITION.sub(r"\1", text[:MAX_CHARACTERS]).split())
+    return list(dict.fromkeys(_LANGUAGE_WORDS(text[:MAX_CHARACTERS])))
+
+
+def _identifying(part: str) -> list[str]:
+    words = REPETITION.sub(r"\1", part).split()
     return [w for w in words if not w.startswith("-") and NOT_IN_WORDS.isdisjoint(w) and any(map(str.isalpha, w))]
+
+
+_LANGUAGE_WORDS = PartCache(_identifying)
 
 
 def word_count(words: Iterable[str]) -> int:
     """Counts words; in scripts without case and spaces, two letters count as one word."""
-    return sum(1 if word.isascii() else max(1, sum(map(_has_no_case, word)) // 2) for word in words)
+    return sum([1 if word.isascii() else _word_count(word) for word in words])
 
 
-@cache
-def _has_no_case(character: str) -> bool:
-    return character.isalpha() and character.lower() == character.upper()
+@lru_cache(MAX_PARTS)
+def _word_count(word: str) -> int:
+    return max(1, sum(one.isalpha() and one.lower() == one.upper() for one in word) // 2)
 
 
 def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
@@ -111,11 +119,15 @@ def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
     >>> foreign_language("The cat is on the mat.", "en") is None, foreign_language("Zürich", "en") is None
     (True, True)
     """
-    words = language_words(text)
+    return foreign_language_of(language_words(text), expected)
+
+
+def foreign_language_of(words: Sequence[str], expected: str) -> tuple[str, float] | None:
+    """Like `foreign_language`, for the words of a text by `language_words`."""
     count = word_count(words)
     if count < MIN_WORDS:
         return None
-    common = len(COMMON_WORDS.get(expected, frozenset()).intersection(word.lower() for word in words))
+    common = len(COMMON_WORDS.get(expected, frozenset()).intersection(map(str.lower, words)))
     if common >= max(ENOUGH_COMMON_WORDS, COMMON_SHARE * count):
         return None
     joined = " ".join(words)

@@ -19,6 +19,7 @@ from regard.text.bpe import first_drop, merge, merge_from
 from regard.text.pieces import CUTS, SPACE, nfc, nfc_origins, piece_spans, to_pieces_form
 from regard.text.slots import FIRST_BYTE, SLOT, SLOTS, around_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
+from regard.text.words import Span
 
 MAX_PIECE = 24  # characters
 MAX_CACHED_WORDS, MAX_CACHED_WORD = 500_000, 40  # words, and characters of one
@@ -114,21 +115,22 @@ class LearnedVocabulary(Vocabulary):
 
     def tokens(self, text: str) -> list[Piece]:
         (ids,) = self.encode([text])
+        return [Piece(self.pieces[i], *span) for i, span in zip(ids, self.spans_in(text, ids), strict=True)]
+
+    def spans_in(self, text: str, ids: Sequence[int]) -> list[Span]:
         if self.unknown is None:
             spans = self.spans(ids)
         else:  # an unknown word has its own span
             spans = piece_spans([word.encode() for word in self.spelled([text])[0]])
-        # without origins in the usual case, where NFC changes nothing
-        origins = None if text.isascii() or nfc(text) == text else nfc_origins(text)
-        tokens = []
-        for i, (start, end) in zip(ids, spans, strict=True):
-            if origins is None:
-                first, last = min(start, len(text)), end
-            else:
-                first = origins[start][0] if start < len(origins) else len(text)
-                last = origins[end - 1][1] if end > start else first
-            tokens.append(Piece(self.pieces[i], first, last if end > start else first))
-        return tokens
+        if text.isascii() or nfc(text) == text:  # the usual case
+            length = len(text)
+            return [(start, end) if start < end else (min(start, length),) * 2 for start, end in spans]
+        origins = nfc_origins(text)
+        found: list[Span] = []
+        for start, end in spans:
+            first = origins[start][0] if start < len(origins) else len(text)
+            found.append((first, origins[end - 1][1] if end > start else first))
+        return found
 
     def _encode_around_slots(
         self, forms: Sequence[str], encode: Callable[[Sequence[str]], list[list[int]]]

@@ -9,13 +9,13 @@ may become 15.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import NamedTuple
+from functools import cache, cached_property, lru_cache, partial
+from typing import Any, NamedTuple
 
 import regex
 
 from regard.text.span_patterns import CURRENCY, DIGITS, PERCENT, SPACE
-from regard.text.words import Span, word_lists
+from regard.text.words import PartCache, Span, word_lists
 
 _QUANTITY = regex.compile(
     rf"(?P<sign>(?<![\w)\]])[-−+])?(?P<before>{CURRENCY}{SPACE}?+[-−]?)?(?P<digits>{DIGITS})"
@@ -37,6 +37,7 @@ _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
 
 MAX_DIGITS = 16  # of a number that is part of a run
+MAX_TEXTS = 64  # whose numbers are remembered: each is asked for once for every protected number
 
 
 class NumberWords(NamedTuple):
@@ -69,7 +70,8 @@ class Quantity(NamedTuple):
     whole: Span  # including the unit
 
 
-def quantities(text: str) -> list[Quantity]:
+@lru_cache(MAX_TEXTS)
+def quantities(text: str) -> tuple[Quantity, ...]:
     """Returns all numbers of a text; for joined numbers (1939–1945) the pair and each of them.
 
     >>> [(sorted(found.values), found.unit) for found in quantities("1,250 people, 3,14 and 20 %")]
@@ -90,7 +92,7 @@ def quantities(text: str) -> list[Quantity]:
                 stop = start + len(part)
                 found.append(Quantity(start, stop, numeric_values(part), "", (start, stop)))
                 start = stop + 1
-    return found
+    return tuple(found)
 
 
 def numeric_values(digits: str) -> frozenset[str]:
@@ -140,22 +142,32 @@ class NumberRun(NamedTuple):
 
 def number_runs(text: str, language: str) -> list[NumberRun]:
     """Returns the numbers in words, or in words and digits: twenty-one, 2 million."""
-    word_values, cardinals, _ = number_words(language)
     runs: list[NumberRun] = []
-    joined = False
+    joined, known = False, _known_values(language)
     for match in _WORD.finditer(text):
         word = match[0].lower()
-        values: Sequence[float] = word_values.get(word, [])
-        if word[0].isdecimal() and len(word) < MAX_DIGITS:
-            values = [float(min(numeric_values(word), key=len))]
-        certain = [values] if word in cardinals else []
-        if not values and language == "de" and (value := _german_number(word, word_values)) > 1:
-            values, certain = [value], [[value]]
+        values, certain = known[word]
         if values:
             start, _, before, certain_before = runs.pop() if joined else (match.start(), 0, [], [])
-            runs.append(NumberRun(start, match.end(), [*before, values], certain_before + certain))
+            runs.append(NumberRun(start, match.end(), [*before, values], [*certain_before, *certain]))
         joined = bool(values) or (joined and word in _CONJUNCTIONS)
     return runs
+
+
+@cache
+def _known_values(language: str) -> PartCache[Any]:
+    return PartCache(partial(_word_values, language))
+
+
+def _word_values(language: str, word: str) -> tuple[Sequence[float], Sequence[Sequence[float]]]:
+    """Returns the values that a word may have, and in a list the same again if it is a number in any context."""
+    word_values, cardinals, _ = number_words(language)
+    values: Sequence[float] = word_values.get(word, ())
+    if word[0].isdecimal() and len(word) < MAX_DIGITS:
+        values = (float(min(numeric_values(word), key=len)),)
+    if not values and language == "de" and (value := _german_number(word, word_values)) > 1:
+        return (value,), ((value,),)
+    return values, (values,) if word in cardinals else ()
 
 
 def _german_number(word: str, values: dict[str, list[int]]) -> int:
@@ -180,7 +192,10 @@ def numbers_in_words(text: str, language: str = "en") -> set[str]:
     >>> sorted(numbers_in_words("I have twenty-one cats.", "en"), key=int)
     ['1', '20', '21']
     """
-    runs = number_runs(text, language)
+    return _as_digits(number_runs(text, language), text, language)
+
+
+def _as_digits(runs: Sequence[NumberRun], text: str, language: str) -> set[str]:
     found = {round(value) for run in runs for values in run.values for value in values if value == round(value)}
     found |= {run.total for run in runs}
     if found and not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text))):
@@ -196,13 +211,38 @@ def invented_numbers(source: str, target: str, languages: tuple[str, str] = ("en
     >>> invented_numbers("He has two cats and 1,250 dogs.", "Il a 2 chats et 1 250 chiens, sept en tout.")
     [(30, 34)]
     """
-    in_target = quantities(target)
-    runs = [run for run in number_runs(target, languages[1]) if run.certain]
+    return _invented(_Numbers(source, languages[0]), _Numbers(target, languages[1]))
+
+
+def differing_numbers(source: str, target: str, languages: tuple[str, str]) -> tuple[list[Span], list[Span]]:
+    """Returns the numbers of the translation that the source does not have, and those of the source that the
+    translation does not have, both by `invented_numbers`."""
+    own, other = _Numbers(source, languages[0]), _Numbers(target, languages[1])
+    return _invented(own, other), _invented(other, own)
+
+
+class _Numbers:
+    """The numbers of a text."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text, self.language = text, language
+        self.quantities, self.runs = quantities(text), number_runs(text, language)
+
+    @cached_property
+    def known(self) -> set[str]:
+        """All values that the text can stand for, without sign and outer zeros."""
+        known = _as_digits(self.runs, self.text, self.language) | _roman_numbers(self.text)
+        for value in (*(v for found in self.quantities for v in found.values), *regex.findall(r"\d+", self.text)):
+            known |= _equivalents(value)
+        return known
+
+
+def _invented(source: _Numbers, other: _Numbers) -> list[Span]:
+    in_target, target = other.quantities, other.text
+    runs = [run for run in other.runs if run.certain]
     if not in_target and not runs:
         return []
-    known = numbers_in_words(source, languages[0]) | _roman_numbers(source)
-    for value in (*(v for found in quantities(source) for v in found.values), *regex.findall(r"\d+", source)):
-        known |= _equivalents(value)
+    known = source.known
     invented: list[Span] = []
     for found in in_target:
         if invented and found.start < invented[-1][1]:

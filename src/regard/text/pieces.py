@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
 
 import regex
 
@@ -108,23 +107,24 @@ def piece_spans(pieces: Sequence[bytes]) -> list[Span]:
     [(0, 2), (3, 5), (5, 7), (7, 8), (7, 8)]
     """
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
-    shapes = [_shape(piece) for piece in pieces]
-    ends = list(accumulate([length for length, _ in shapes], initial=0))
-    if ESCAPE not in text and ends[-1] == len(text):  # no character in two pieces
-        bounds = list(pairwise(ends))
-    else:
-        units = _UNIT.findall(text)
-        index = [i for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]  # byte → unit
-        index.append(len(units))
-        bounds, at = [], 0
-        for piece in pieces:
-            bounds.append((index[at], index[at + len(piece) - 1] + 1 if piece else index[at]))
-            at += len(piece)
     shift = 1 if text.startswith(SPACE) else 0
-    return [
-        (max(start + space - shift, 0), max(end - shift, 0))
-        for (start, end), (_, space) in zip(bounds, shapes, strict=True)
-    ]
+    spans: list[Span] = []
+    end = -shift
+    for length, space in map(_shape, pieces):
+        spans.append((end + space, end + length))
+        end += length
+    if ESCAPE in text or end + shift != len(text):  # a character in two pieces
+        units = _UNIT.findall(text)
+        index = [i - shift for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]
+        index.append(len(units) - shift)  # byte → unit
+        spans, at = [], 0
+        for piece in pieces:
+            end = index[at + len(piece) - 1] + 1 if piece else index[at]
+            spans.append((index[at] + _shape(piece)[1], end))
+            at += len(piece)
+    if not spans or spans[0][0] >= 0:
+        return spans
+    return [(max(start, 0), max(end, 0)) for start, end in spans]
 
 
 @lru_cache(maxsize=1 << 16)

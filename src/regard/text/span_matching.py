@@ -5,12 +5,15 @@ A number within a longer number does not count, nor a word within a longer word,
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import regex
 
 from regard.text.numbers import quantities
 from regard.text.words import Span
 
 NUMBER_KINDS = ("number", "amount")  # whose form may depend on the locale
+MAX_PATTERNS = 1000
 _SPACES = str.maketrans("\u00a0\u2007\u2009\u202f", "    ")
 _LETTER = r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_]"  # Chinese and Japanese have no space around a name
 
@@ -23,7 +26,7 @@ def find_occurrences(span: str, kind: str, target: str) -> list[Span]:
     >>> find_occurrences("Ann", "name", "Ann et Anna")
     [(0, 3)]
     """
-    own = quantities(span) if kind in NUMBER_KINDS else []
+    own = quantities(span) if kind in NUMBER_KINDS else ()
     if not own or own[0].whole != (0, len(span)):
         return [found.span() for found in _pattern(span.translate(_SPACES), kind).finditer(target.translate(_SPACES))]
     unit, spans = own[0].unit, list[Span]()
@@ -35,6 +38,7 @@ def find_occurrences(span: str, kind: str, target: str) -> list[Span]:
     return spans
 
 
+@lru_cache(MAX_PATTERNS)
 def _pattern(text: str, kind: str) -> regex.Pattern[str]:
     before, after = "", ""
     if kind in ("url", "email", "path"):

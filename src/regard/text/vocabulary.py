@@ -64,6 +64,10 @@ class Vocabulary(ABC):
     def tokens(self, text: str) -> list[Piece]:
         """Returns the entry of each id of `encode`, and its span in the given text."""
 
+    def spans_in(self, text: str, ids: Sequence[int]) -> list[Span]:
+        """Returns the span in the given text of each id of `encode`, which the caller knows."""
+        return [(token.start, token.end) for token in self.tokens(text)]
+
     @abstractmethod
     def spelled(self, texts: Sequence[str]) -> list[list[str]]:
         """Returns the text of each id of `encode`, in pieces form: unknown words as they are written."""

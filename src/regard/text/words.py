@@ -8,10 +8,11 @@ display and alignment, not for translation: models read subwords (`tokenizer.py`
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import regex
@@ -21,12 +22,40 @@ Span = tuple[int, int]
 WordLink = tuple[Span, Span]  # a source word and a target word that translates it
 WordsOf = Callable[[str], list[Span]]
 
+MAX_PARTS, MAX_PART = 20_000, 40  # remembered parts, and characters of one
+
+T = TypeVar("T")
+
 _WORD = regex.compile(
     r"\b(?:[cdjlmnst]|(?:lors|puis|jus|quoi)?qu)['’](?=\p{L})"  # l'  qu'  lorsqu'
     r"|[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*"  # chat  didn't  vient-il
     r"|[^\s\p{L}\p{M}\p{N}]",  # punctuation and symbols, one by one
     regex.IGNORECASE,
 )
+
+
+class PartCache(dict[str, tuple[T, ...]]):
+    """A function of a text whose result is those for its parts between spaces, one after another. Most parts occurred
+    before; their results are remembered.
+
+    >>> PartCache(str.upper)("a cat")
+    ['A', 'C', 'A', 'T']
+    """
+
+    def __init__(self, find: Callable[[str], Iterable[T]]) -> None:
+        super().__init__()
+        self.find = find
+
+    def __missing__(self, part: str) -> tuple[T, ...]:
+        found = tuple(self.find(part))
+        if len(part) <= MAX_PART:
+            if len(self) >= MAX_PARTS:
+                self.clear()
+            self[part] = found
+        return found
+
+    def __call__(self, text: str) -> list[T]:
+        return list(chain.from_iterable(map(self.__getitem__, text.split(" "))))
 
 
 def shortened(text: str, most: int = 100) -> str:
@@ -50,9 +79,16 @@ def word_lists(name: str) -> dict[str, Any]:
     return section
 
 
+_SPANS = PartCache[Span](lambda part: (match.span() for match in _WORD.finditer(part)))
+
+
 def word_spans(text: str) -> list[Span]:
     """Returns the character spans of the words, in order."""
-    return [match.span() for match in _WORD.finditer(text)]
+    found, first = list[Span](), 0  # character of the part
+    for part in text.split(" "):
+        found += [(first + start, first + end) for start, end in _SPANS[part]]
+        first += len(part) + 1
+    return found
 
 
 def space_spans(text: str) -> list[Span]:

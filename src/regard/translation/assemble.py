@@ -111,6 +111,10 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
     for number, (unit, result) in enumerate(parts):
         start, source = written.add(unit.span, result.outcome.text, number == 0), unit.span[0]
         starts.append(start)
+        if source == start == 0:
+            links += result.outcome.links
+            protected += result.outcome.protected
+            continue
         links += [(_moved(a, source), _moved(b, start)) for a, b in result.outcome.links]
         protected += [_moved_span(one, source, start) for one in result.outcome.protected]
     first, last = parts[0][0], parts[-1][0]

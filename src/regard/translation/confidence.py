@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from regard.align.attention import WordAttention
 from regard.bundle.card import FALSE_ALARMS, Calibration
 from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES
 from regard.text.inflection import is_inflected_form
-from regard.text.known_words import KnownWords
+from regard.text.known_words import LONG_WORD, KnownWords
 
 Floats = NDArray[np.float64]
 
@@ -37,11 +36,7 @@ PENALTY = 1.0  # L2, on weights of standardized features
 BINS = 10  # of the calibration error
 FRAGMENT_WORDS = 3  # maximal words of a fragment
 MAX_CHARS_CHECKED = 20_000  # whose words are looked up
-LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}]{3,}+")
-RANKED = regex.compile(r"\p{L}[\p{L}\p{M}]{2,}+")  # shorter words are frequent
 MIN_PART = 3  # letters of a part of a compound
-COMMON_RANK = 3_000  # words of lower rank by frequency are hardly rare
-UNKNOWN_RANK = 200_000  # of a word that the training text does not have
 LOST = -3.0  # log-probability of a source token, below which the translation does not predict it
 
 # ``rightness`` of a translation by its chrF, from 0 to 1, and the words of its source. Chosen by judgements of 165
@@ -127,13 +122,12 @@ def invented_words(source: str, target: str, known: KnownWords, language: str) -
     >>> invented_words("The cat, Zorro", "Le chat Zorro se chatouine", KnownWords(["le", "chat"]), "fr")
     ('chatouine',)
     """
-    found, copied = [], None
-    for word in dict.fromkeys(LETTERS.findall(target[:MAX_CHARS_CHECKED])):
+    unlisted = known.unlisted(target[:MAX_CHARS_CHECKED])
+    if not unlisted:
+        return ()
+    found, copied = [], set(LONG_WORD.findall(source[:MAX_CHARS_CHECKED].lower()))
+    for word in dict.fromkeys(unlisted):
         lower = word.lower()
-        if lower in known.words or word in known.words or word in known.copied:
-            continue
-        if copied is None:
-            copied = set(LETTERS.findall(source[:MAX_CHARS_CHECKED].lower()))
         compound = language in NOUN_CAPITALIZING_LANGUAGES and _is_compound(lower, known.words)
         if lower not in copied and not compound and not is_inflected_form(lower, known.words, language):
             found.append(word)
@@ -147,17 +141,7 @@ def word_rarities(source: str, known: KnownWords) -> list[float]:
     >>> [round(value, 2) for value in word_rarities("the cat purrs", KnownWords(["the", "cat"], by_frequency=True))]
     [0.0, 0.0, 4.21]
     """
-    ranks = known.ranks
-    if not ranks:
-        return []
-    found = []
-    for word in RANKED.findall(source[:MAX_CHARS_CHECKED]):
-        lower = word.lower()
-        rank = min(ranks.get(form, UNKNOWN_RANK) for form in (word, lower, lower.capitalize()))
-        if word in known.copied:
-            rank = min(rank, COMMON_RANK)
-        found.append(math.log(1 + rank / COMMON_RANK))
-    return found
+    return known.rarities(source[:MAX_CHARS_CHECKED]) if known.ordered else []
 
 
 def _is_compound(word: str, words: frozenset[str]) -> bool:
@@ -175,20 +159,11 @@ def log_ratio(seen: Observation) -> float:
     return math.log((len(seen.target) + LENGTH_SMOOTHING) / (len(seen.source) + LENGTH_SMOOTHING))
 
 
-def coverage(attention: WordAttention) -> Floats:
-    """Returns the weight that each source word received from all target words, (V,)."""
-    with np.errstate(invalid="ignore"):
-        found: Floats = attention.weights.sum(axis=0)
-    if not np.isfinite(found).all():  # a target word without a subword has a row of NaN
-        found = np.nan_to_num(attention.weights).sum(axis=0)
-    return found
-
-
 def covered(attention: WordAttention | None) -> float:
     """Returns the mean coverage of the source words, each counted up to 1; 1 without attention."""
     if attention is None or not attention.source_words or not attention.target_words:
         return 1.0
-    return float(np.minimum(coverage(attention), 1.0).mean())
+    return sum([min(one, 1.0) for one in attention.coverage]) / len(attention.coverage)
 
 
 def predicted_rightness(values: Mapping[str, float], calibration: Calibration) -> float:

@@ -17,19 +17,18 @@ passes unless its words reveal it. `benchmarks/guard.py` measures its recall and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
-import numpy as np
-
 from regard.align.attention import WordAttention
 from regard.bundle.card import Calibration
 from regard.text.language import language_name, scripts_of
-from regard.text.language_identification import foreign_language, language_words
+from regard.text.language_identification import foreign_language, foreign_language_of, language_words
 from regard.text.protected_spans import foreign_letters
 from regard.text.words import shortened
-from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_rightness
+from regard.translation.confidence import LogProbSum, Observation, features, log_ratio, predicted_rightness
 from regard.translation.idioms import literal_idioms
 from regard.translation.repetition import loop, words_of
 from regard.translation.reversals import reversals
@@ -131,9 +130,8 @@ def _uncovered(seen: Observation, calibration: Calibration, limits: Thresholds) 
     attention = seen.attention
     if attention is None or not attention.target_words:
         return None
-    content = content_words(attention, limits)
     missed = [attention.source_words[i] for i in uncovered_words(attention, limits)]
-    if len(missed) < max(limits.fewest_uncovered, limits.uncovered * len(content)):
+    if len(missed) < limits.fewest_uncovered or len(missed) < limits.uncovered * len(content_words(attention, limits)):
         return None
     return Reason("uncovered", f"No word of the translation attends to: {shortened(', '.join(missed))}.")
 
@@ -145,7 +143,7 @@ def content_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> 
 
 def uncovered_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
     """Returns the indices of content words that hardly any target word attended to."""
-    weights = coverage(attention)
+    weights = attention.coverage
     return [i for i in content_words(attention, limits) if weights[i] < limits.seldom]
 
 
@@ -153,11 +151,13 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
     own, other = seen.languages
     if own is not None and own == other:
         return None
-    small = set(words_of(" ".join(word for word in language_words(seen.target) if not word[:1].isupper())))
-    same = len(small.intersection(words_of(seen.source)))
-    if len(small) >= limits.fewest_copied and same >= limits.copied * len(small):
-        return Reason("copied", "The translation repeats the words of the source.")
-    found = foreign_language(seen.target, other) if own and other else None
+    words = language_words(seen.target)
+    small = set(words_of(" ".join([word for word in words if not word[:1].isupper()])))
+    if len(small) >= limits.fewest_copied:
+        same = len(small.intersection(words_of(seen.source)))
+        if same >= limits.copied * len(small):
+            return Reason("copied", "The translation repeats the words of the source.")
+    found = foreign_language_of(words, other) if own and other else None
     if found is not None and found[0] == own:
         return Reason("copied", f"The translation seems to be {language_name(own)}, the language of the source.")
     return None
@@ -176,7 +176,7 @@ def _improbable(
         low = not mean >= limits.mean  # NaN is low
     else:
         doubtful, check = (below[place] for place in LIMITS[marking])
-        low, mark = confidence < check or not np.isfinite(mean), "check" if confidence >= doubtful else "doubtful"
+        low, mark = confidence < check or not math.isfinite(mean), "check" if confidence >= doubtful else "doubtful"
     if not low:
         return None
     unknown = f" Unknown words: {shortened(', '.join(seen.invented))}." if seen.invented else ""

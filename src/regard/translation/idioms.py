@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import regex
 
+from regard.text.words import PartCache
 from regard.translation.translation import Reason
 
 MAX_BETWEEN = 3
 MAX_CHARS_CHECKED = 20_000
-WORD = regex.compile(r"\w++")
+WORDS = PartCache[str](regex.compile(r"\w++").findall)
 
 
 class Idiom(NamedTuple):
@@ -80,10 +81,13 @@ def literal_idioms(source: str, target: str, languages: tuple[str | None, str | 
     if table is None:
         return []
     source, there = source[:MAX_CHARS_CHECKED], None
+    words = WORDS(source.lower())
+    if table.keys().isdisjoint(words):
+        return []
     found: dict[str, Reason] = {}
-    for word in dict.fromkeys(WORD.findall(source.lower())):
+    for word in dict.fromkeys(words):
         for pattern, idiom in table.get(word, ()):
-            there = set(WORD.findall(target[:MAX_CHARS_CHECKED].lower())) if there is None else there
+            there = set(WORDS(target[:MAX_CHARS_CHECKED].lower())) if there is None else there
             if any(there.isdisjoint(forms) for forms in idiom.literal):
                 continue
             if text := pattern.search(source):

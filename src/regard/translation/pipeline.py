@@ -205,7 +205,8 @@ class Pipeline:
         for unit, key, found, answers in zip(units, keys, every, self._answers(units, every), strict=True):
             weights, asked = attention.get(key), (unit.prepared.read, key[1])
             if weights is not None and asked not in seen:
-                seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
+                ids = unit.ids if self.tag is None else unit.ids[1:]
+                seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids, ids)
             links = seen[asked][1] if asked in seen else []
             texts = [
                 checked(unit.prepared, text, () if i else links)

@@ -47,9 +47,17 @@ class CheckedAnswer:
 def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> CheckedAnswer:
     """Restores the answer and finds every protected span in it. `links` lead from `sentence.read` to the answer."""
     restored = sentence.restore(answer)
-    links = [link for link in links if link[1][1] <= len(answer)]  # without links of a removed full stop
-    moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
+    origins, starts, ends = sentence.origins, restored.starts, restored.ends
+    moved = tuple(
+        [
+            ((origins[first][0], origins[last - 1][1]), (starts[start], ends[stop - 1]))
+            for (first, last), (start, stop) in links
+            if stop <= len(answer)  # without links of a removed full stop
+        ]
+    )
     found = CheckedAnswer(restored.text, moved, ())
+    if not (sentence.protected_tokens or sentence.known):
+        return found
     fates = [_fate(sentence, one, restored, answer) for one in sentence.protected_tokens]
     taken = [fate.target for fate in fates if fate is not None and fate.target is not None]
     pending = [
@@ -74,8 +82,11 @@ def repaired(found: CheckedAnswer) -> CheckedAnswer:
     for fate in found.protected:
         if fate.status == "missing" and fate.target is None:
             found = _repaired(found, fate)
-    kept = [replace(one, status="kept") if one.target and one.status == "missing" else one for one in found.protected]
-    return verified(replace(found, protected=tuple(kept)))
+    for i, one in enumerate(found.protected):
+        if one.target and one.status == "missing":
+            accepted = replace(one, status="kept")
+            found = replace(found, protected=(*found.protected[:i], accepted, *found.protected[i + 1 :]))
+    return verified(found)
 
 
 def verified(found: CheckedAnswer) -> CheckedAnswer:
@@ -117,13 +128,16 @@ def swapped(source: str, protected: Sequence[ProtectedSpan]) -> list[tuple[Prote
 
 def repeated(source: str, found: CheckedAnswer, language: str) -> list[str]:
     """Returns the protected spans that the translation has more often than the source, in digits or in words."""
-    words = numbers_in_words(re.sub(r"\d", "", source), language)
     spans = {(one.text, one.wanted, one.kind) for one in found.protected if one.kind in ONCE}
-    return sorted(
-        wanted
+    more = [
+        (text, wanted)
         for text, wanted, kind in spans
-        if text not in words and _count(wanted, kind, found.text) > _count(text, kind, source)
-    )
+        if (times := _count(wanted, kind, found.text)) and times > _count(text, kind, source)
+    ]
+    if not more:
+        return []
+    words = numbers_in_words(re.sub(r"\d", "", source), language)
+    return sorted(wanted for text, wanted in more if text not in words)
 
 
 def _count(span: str, kind: str, text: str) -> int:

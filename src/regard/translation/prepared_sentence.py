@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from regard.text.fragments import reshaped
 from regard.text.normalize_input import TextEdit, is_all_caps, sentence_case
-from regard.text.slots import SLOT, SLOTS, SlotTexts
+from regard.text.slots import SLOT, SlotTexts
 from regard.text.words import Span
 
 SENTENCE_END, CLOSING = ".!?…。！？", "\"'”’»)]"
@@ -101,26 +102,40 @@ class PreparedSentence:
     def restore(self, answer: str) -> RestoredText:
         """Fills the slots of an answer, upper-cases it if the sentence is in capitals, and adds the surroundings. Slots
         that the sentence does not have are removed, and all but the first of the same."""
-        by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
         if not self.all_caps and not SLOT.search(answer):  # the answer is unchanged
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
             return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
-        removed = {i for i, c in enumerate(answer) if c in SLOTS and (c not in by_slot or c in answer[:i])}
-        removed |= {i - 1 for i in removed if i and answer[i - 1] == " "}
-        parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
-        for place, character in enumerate(answer):
-            one = by_slot.get(character)
-            before, part, after = "", character.upper() if self.all_caps else character, ""
-            if place in removed:
-                part = ""
-            elif one is not None:
-                before, after = self._spaces(one, "".join(parts)[-2:], answer[place + 1 : place + 2])
-                part = one.wanted[0]
-            parts.append(before + part + after)
-            starts.append(at + len(before))
-            ends.append(starts[-1] + len(part))
-            at += len(parts[-1])
-        return RestoredText("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
+        by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
+        text, last = self.source[: self.start], 0  # written so far, and the characters of the answer before it
+        starts: list[int] = []
+        ends: list[int] = []
+        for found in SLOT.finditer(answer):
+            place, one = found.start(), by_slot.pop(found[0], None)
+            space = one is None and answer[last:place].endswith(" ")
+            text = self._copied(text, answer[last : place - space], starts, ends)
+            last = place + 1
+            if one is None:
+                starts += [len(text)] * (1 + space)
+                ends += [len(text)] * (1 + space)
+                continue
+            before, after = self._spaces(one, text[-2:], answer[last : last + 1])
+            starts.append(len(text) + len(before))
+            ends.append(starts[-1] + len(one.wanted[0]))
+            text += before + one.wanted[0] + after
+        text = self._copied(text, answer[last:], starts, ends)
+        return RestoredText(text + self.source[self.end :], (*starts, len(text)), tuple(ends))
+
+    def _copied(self, before: str, part: str, starts: list[int], ends: list[int]) -> str:
+        """Returns the text with a part of an answer without slots, and adds where its characters start and end."""
+        if self.all_caps:
+            characters = list(map(str.upper, part))  # some become two
+            at = list(accumulate(map(len, characters), initial=len(before)))
+            starts += at[:-1]
+            ends += at[1:]
+            return before + "".join(characters)
+        starts += range(len(before), len(before) + len(part))
+        ends += range(len(before) + 1, len(before) + len(part) + 1)
+        return before + part
 
     def _spaces(self, one: ProtectedToken, left: str, right: str) -> tuple[str, str]:
         """Returns the spaces around a filled slot where it would touch letters that it does not touch in the source, or

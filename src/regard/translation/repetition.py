@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import regex
+
+from regard.text.words import PartCache
 
 MAX_CHARS_CHECKED = 20_000  # characters that are checked
 PHRASE = 8  # maximal number of words of a phrase
@@ -28,9 +30,11 @@ class Loop(NamedTuple):
     times: int
 
 
+_WORDS = PartCache[str](WORD.findall)
+
+
 def words_of(text: str) -> list[str]:
-    found: list[str] = WORD.findall(text[:MAX_CHARS_CHECKED].lower())
-    return found
+    return _WORDS(text[:MAX_CHARS_CHECKED].lower())
 
 
 def repeated_phrase(words: Sequence[str]) -> Loop:
@@ -41,7 +45,7 @@ def repeated_phrase(words: Sequence[str]) -> Loop:
     Loop(text='le chat', times=3)
     """
     best = Loop("", 1)
-    for size in range(1, min(PHRASE, len(words) // 2) + 1):
+    for size in range(1, min(PHRASE, len(words) // 2, _longest_run_of_repeated(words)) + 1):
         run = 0  # words in a row that are equal to the one `size` words before
         for at in range(size, len(words)):
             run = run + 1 if words[at] == words[at - size] else 0
@@ -52,19 +56,43 @@ def repeated_phrase(words: Sequence[str]) -> Loop:
     return best
 
 
+def _longest_run_of_repeated(words: Sequence[str]) -> int:
+    """Returns the maximal number of words in a row that all occurred before: no longer phrase is repeated."""
+    seen = set(words)
+    if len(seen) == len(words):
+        return 0
+    seen.clear()
+    longest = run = 0
+    for word in words:
+        if word in seen:
+            run += 1
+            longest = max(longest, run)
+        else:
+            run = 0
+            seen.add(word)
+    return longest
+
+
+def _stutters(part: str) -> Iterator[Loop]:
+    return (Loop(m[1], len(m[0]) // len(m[1])) for m in STUTTER.finditer(part))
+
+
+_STUTTERS = PartCache(_stutters)
+
+
 def stutter(text: str) -> Loop:
     """Returns the one to four letters that are repeated most often in a row.
 
     >>> stutter("PDNOOOOOOONEA"), stutter("hello")
     (Loop(text='o', times=7), Loop(text='', times=1))
     """
-    found = [Loop(m[1], len(m[0]) // len(m[1])) for m in STUTTER.finditer(text[:MAX_CHARS_CHECKED].lower())]
+    found = _STUTTERS(text[:MAX_CHARS_CHECKED].lower())
     return max(found, key=lambda loop: loop.times, default=Loop("", 1))
 
 
 def repeated_words(words: Sequence[str]) -> Loop:
     """Returns the most frequent long word."""
-    counts = Counter(word for word in words if len(word) >= LETTERS)
+    counts = Counter([word for word in words if len(word) >= LETTERS])
     return Loop(*counts.most_common(1)[0]) if counts else Loop("", 0)
 
 
@@ -76,17 +104,17 @@ def loop(source: str, target: str) -> Loop | None:
     >>> loop("It is very, very, very late.", "Il est très, très, très tard.") is None
     True
     """
-    ours, theirs = words_of(target), words_of(source)
-    phrase = repeated_phrase(ours)
+    ours = words_of(target)
+    phrase, letters, word = repeated_phrase(ours), stutter(target), repeated_words(ours)
+    often = word.times >= OFTEN and word.times > SHARE * len(ours)
+    if phrase.times == letters.times == 1 and not often:
+        return None  # whatever the source repeats
+    theirs = words_of(source)
     if phrase.times > repeated_phrase(theirs).times and not (phrase.times == 2 and _doubled(theirs)):
         return phrase
-    letters = stutter(target)
     if letters.times > 1 + stutter(source).times:
         return letters
-    word, known = repeated_words(ours), max(Counter(theirs).values(), default=0)
-    if word.times >= max(OFTEN, 2 * known) and word.times > SHARE * len(ours):
-        return word
-    return None
+    return word if often and word.times >= 2 * max(Counter(theirs).values(), default=0) else None
 
 
 def _doubled(words: Sequence[str]) -> bool:

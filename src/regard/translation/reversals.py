@@ -16,13 +16,14 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import regex
 
-from regard.text.numbers import invented_numbers, number_words
+from regard.text.numbers import differing_numbers, number_words
+from regard.text.words import PartCache
 from regard.translation.translation import Reason
 
 Mark = tuple[str, int]  # a scale, and the side of it on which a word is; of a negation, how certain it is
@@ -46,10 +47,12 @@ CERTAIN_NEGATION: Mark = ("negation", CERTAIN)
 NOT_OPPOSITES = frozenset(
     ("negation", "modality", "number", "subject_1", "subject_3", "object_1", "object_3", "other_1", "inverse")
 )
-WORDS_REMEMBERED = 50_000
-LONGEST_ENTRY = 30  # letters, so that no long word is remembered
+LONGEST_ENTRY = 30  # letters
 CLAUSE_ENDS = frozenset(".;:!?()")
 WORD = regex.compile(r"\p{L}++|\d|[.;:!?()]")
+Marks = tuple[tuple[Mark, int], ...]  # of the longest entries that begin at a word, with their number of words
+Word = tuple[str, Marks | None]  # None: they depend on the words after it
+NO_MARKS: Marks = ()  # of most words
 
 
 class Place(NamedTuple):
@@ -116,19 +119,17 @@ def marked_words(text: str, language: str) -> Found | None:
     entries = lists(language)
     if entries is None:
         return None
-    text = text[:MAX_CHARS_CHECKED].lower()
-    if language in REWRITTEN:
-        text = REWRITTEN[language][0].sub(REWRITTEN[language][1], text)
-    words = WORD.findall(TAG_QUESTION.sub("?", text))
+    read = _reader(language)(_rewritten(text[:MAX_CHARS_CHECKED].lower(), language))
+    words = [word for word, _ in read]
     found: Found = defaultdict(list)
     ends: dict[str, tuple[int, int]] = {}  # the last entry of each scale: entries inside it are not counted
     last = -CONCORD_WORDS - 1  # place of the last negation in the clause
-    for place, word in enumerate(words):
+    for place, word, marks in [(place, *one) for place, one in enumerate(read) if one[1] != NO_MARKS]:
         if word in CLAUSE_ENDS:
             last = -CONCORD_WORDS - 1
         elif word.isdecimal():
             found["number", 0].append(Place(word, place / len(words)))
-        for (scale, side), size in _longest(entries, words, place, _by_beginning(language, word[:LONGEST_ENTRY])):
+        for (scale, side), size in _longest(entries, words, place) if marks is None else marks:
             start, end = ends.get(scale, (0, 0))
             if start < place < end:
                 continue
@@ -144,19 +145,36 @@ def marked_words(text: str, language: str) -> Found | None:
     return found
 
 
-@lru_cache(WORDS_REMEMBERED)
-def _by_beginning(language: str, word: str) -> tuple[tuple[Mark, float], ...]:
-    """Returns the marks of a word whose entries are beginnings of words, with lengths less than 1."""
+def _rewritten(text: str, language: str) -> str:
+    """Returns a text in lower case with its negations as separate words, and without tag questions."""
+    if language in REWRITTEN:
+        text = REWRITTEN[language][0].sub(REWRITTEN[language][1], text)
+    return TAG_QUESTION.sub("?", text) if "?" in text or "ne est-ce pas" in text else text
+
+
+@cache
+def _reader(language: str) -> PartCache[Word]:
+    """Returns what reads the words of texts of a language."""
     entries = lists(language)
-    beginnings = entries.beginnings if entries is not None else {}
-    return tuple((mark, end / 100) for end in range(2, len(word) + 1) for mark in beginnings.get(word[:end], ()))
+    assert entries is not None
+
+    def marks(word: str) -> Marks | None:
+        if entries.sizes.get(word, 0) > 1 or not word.isalpha():
+            return None
+        return tuple(_longest(entries, [word], 0))
+
+    return PartCache(lambda part: [(word, marks(word)) for word in WORD.findall(part)])
 
 
-def _longest(
-    entries: Lists, words: Sequence[str], place: int, by_beginning: Sequence[tuple[Mark, float]]
-) -> list[tuple[Mark, int]]:
+def _by_beginning(beginnings: dict[str, list[Mark]], word: str) -> list[tuple[Mark, float]]:
+    """Returns the marks of a word whose entries are beginnings of words, with lengths less than 1."""
+    ends = range(2, min(len(word), LONGEST_ENTRY) + 1)
+    return [(mark, end / 100) for end in ends for mark in beginnings.get(word[:end], ())]
+
+
+def _longest(entries: Lists, words: Sequence[str], place: int) -> list[tuple[Mark, int]]:
     """Returns the marks of the longest entry of each scale that begins at a place, with its number of words."""
-    marks = list(by_beginning)
+    marks = _by_beginning(entries.beginnings, words[place])
     for size in range(1, entries.sizes.get(words[place], 0) + 1):
         for mark in entries.phrases.get(tuple(words[place : place + size]), ()):
             marks.append((mark, size))
@@ -259,9 +277,8 @@ def _modality(own: Found, other: Found) -> list[Reason]:
 
 
 def _numbers(source: str, target: str, languages: tuple[str | None, str | None]) -> list[Reason]:
-    own, other = languages[0] or "en", languages[1] or "en"
-    added = [target[start:end] for start, end in invented_numbers(source, target, (own, other))]
-    lost = [source[start:end] for start, end in invented_numbers(target, source, (other, own))]
+    in_target, in_source = differing_numbers(source, target, (languages[0] or "en", languages[1] or "en"))
+    added, lost = [target[start:end] for start, end in in_target], [source[start:end] for start, end in in_source]
     if len(source) > MEDIUM and not (added and lost) and not any(map(str.isdecimal, "".join(added + lost))):
         return []  # in a long sentence "both" may become "the two"
     found = [f"{', '.join(some)} {where}" for some, where in ((added, "not in the source"), (lost, "lost")) if some]

@@ -11,17 +11,23 @@ from collections.abc import Sequence
 from regard.align.attention import WordAttention, hard_links, word_attention
 from regard.search.alignment_heads import AlignmentView
 from regard.search.engine import Weights
-from regard.text.slots import SLOTS
+from regard.text.slots import SLOT, SLOTS
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import Span, WordLink, WordsOf, word_spans
 
 
 def word_links(
-    tokenizer: Tokenizer, view: AlignmentView, weights: Weights, read: str, target_ids: Sequence[int]
+    tokenizer: Tokenizer,
+    view: AlignmentView,
+    weights: Weights,
+    read: str,
+    target_ids: Sequence[int],
+    source_ids: Sequence[int] | None = None,
 ) -> tuple[WordAttention, list[WordLink]]:
     """Returns how much the words of the target attended to the words of `read`, and the links between them, in the
-    order of the target."""
-    source_spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(read)]
+    order of the target. `source_ids` are those of `read`, without a tag, if they are known."""
+    ids = tokenizer.source.encode([read])[0] if source_ids is None else source_ids
+    source_spans = tokenizer.source.spans_in(read, ids)
     target_spans = tokenizer.target_pieces(target_ids)
     return links_between(weights, view, (read, source_spans), (tokenizer.decode(target_ids), target_spans))
 
@@ -39,10 +45,7 @@ def links_between(
     known = {read: source_words, answer: target_words}
     in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, known.__getitem__)
     links = {j: source_words[i] for i, j in hard_links(in_words)}
-    places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
-    found: list[tuple[Span, Span]] = []
-    for j, word in enumerate(target_words):
-        linked = places.get(answer[word[0] : word[1]]) or links.get(j)
-        if linked is not None:
-            found.append((linked, word))
-    return in_words, found
+    if SLOT.search(read):
+        places = {word: span for word, span in zip(in_words.source_words, source_words, strict=True) if word in SLOTS}
+        links |= {j: places[word] for j, word in enumerate(in_words.target_words) if word in places}
+    return in_words, [(links[j], word) for j, word in enumerate(target_words) if j in links]
