@@ -167,9 +167,9 @@ def hard_links(attention: WordAttention) -> set[Link]:
     if not weights.size:
         return set()
     with np.errstate(invalid="ignore"):
-        linked = np.isfinite(weights).all(axis=1) & (weights.max(axis=1) > 0)
+        linked = np.isfinite(weights.sum(axis=1)) & (weights.max(axis=1) > 0)
     best = weights.argmax(axis=1).tolist()
-    return {(best[target], target) for target in np.flatnonzero(linked).tolist()}
+    return {(source, target) for target, source in enumerate(best) if linked[target]}
 
 
 @dataclass(frozen=True)

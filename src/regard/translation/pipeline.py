@@ -28,7 +28,7 @@ from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, StopSignal, Weights
 from regard.search.options import SearchOptions
-from regard.search.prefix import PrefixReader
+from regard.search.prefix import NO_START, PrefixReader
 from regard.search.required_terms import NO_SEARCH_DEMAND, RequiredTerms, SearchDemand, SearchRun, wrong_translations
 from regard.text.known_words import KnownWords
 from regard.text.language import scripts_of
@@ -42,7 +42,6 @@ from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 
 LOST_WORD = -5.0  # log-probability of a token of the source, given the translation, below which its word is lost
-LINE_BREAKS = {ord("\r"): " ", ord("\n"): " "}  # which a model may output
 Seen = tuple[WordAttention, list[WordLink]]  # the attention of an answer's words, and the links
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
 
@@ -294,14 +293,15 @@ class Pipeline:
         return [[next(texts) for _ in some] for some in found]
 
     def _text(self, one: Hypothesis) -> str:
-        return self.bundle.tokenizer.decode(one.ids).translate(LINE_BREAKS)
+        text = self.bundle.tokenizer.decode(one.ids)
+        return text.replace("\r", " ").replace("\n", " ")  # which a model may output
 
     def _unit_answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
         sentence = unit.prepared
         answers = [self._text(h) for h in hypotheses]
         if not self.text.mend:
             return answers
-        forced = len(self.prefixes.text(unit.start))
+        forced = len(self.prefixes.text(unit.start)) if unit.start != NO_START else 0
         shorter = [sentence.without_additions(answer) for answer in answers]
         return [new if len(new) >= forced else old for old, new in zip(answers, shorter, strict=True)]
 
