@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard.workers import ParentProcess, WorkerKilledError, WorkerPool, in_new_process
+from regard.workers import ParentProcess, Questions, WorkerKilledError, WorkerPool, in_new_process
 from support import is_running, wait_for
 
 PARENT = """
@@ -107,3 +107,26 @@ def test_workers_ask_this_process(threads: int) -> None:
         with pytest.raises(InputError, match="13 is refused"):
             list(pool.results([12]))
         assert list(pool.results([20])) == [(20, 22)]
+
+
+def test_slow_questions_wait_for_others_and_are_answered_together() -> None:
+    class Line:
+        def send(self, answer: object) -> None:
+            sent.append(answer)
+
+    questions, sent, asked = Questions(), list[object](), list[list[int]]()
+
+    def answer(some: list[int]) -> list[int]:
+        asked.append(some)
+        if len(asked) == 1:
+            for number in (-2, 2, 3):
+                questions.add(Line(), number)  # type: ignore[arg-type]
+        if some == [-1, -2]:
+            questions.close()
+        return some
+
+    for number in (-1, 1):
+        questions.add(Line(), number)  # type: ignore[arg-type]
+    questions.answer_all(answer, lambda number: number < 0)
+    assert asked == [[1], [2, 3], [-1, -2]]
+    assert sent == [("done", number) for number in (1, 2, 3, -1, -2)]

@@ -28,6 +28,7 @@ from regard.errors import RegardError
 T = TypeVar("T")
 R = TypeVar("R")
 REPORT_EVERY = 0.2  # seconds
+PATIENCE = 0.03  # seconds that slow questions wait for others
 GRACE = 5  # seconds a worker has to exit after its parent has ended
 Report = Callable[[int], None]  # a worker calls it with the amount of work just done
 Answer = Callable[[Sequence[Any]], Sequence[Any]]  # all questions that are waiting → their answers
@@ -144,12 +145,15 @@ class WorkerPool(Generic[T, R]):
         workers: int,
         environment: Mapping[str, str],
         answers: Sequence[Answer] = (),
+        is_slow: Callable[[Any], bool] = lambda question: False,
     ) -> None:
-        """`environment`: additional environment variables of the processes, such as a number of threads."""
+        """`environment`: additional environment variables of the processes, such as a number of threads. Questions that
+        are slow to answer, but hardly slower when there are many, wait until no others do."""
         self.workers: list[PoolWorker] = []
         self._questions = Questions()
         self._threads = [
-            threading.Thread(target=self._questions.answer_all, args=(answer,), daemon=True) for answer in answers
+            threading.Thread(target=self._questions.answer_all, args=(answer, is_slow), daemon=True)
+            for answer in answers
         ]
         for thread in self._threads:
             thread.start()
@@ -255,22 +259,39 @@ class Questions:
     def close(self) -> None:
         self._waiting.put(None)
 
-    def answer_all(self, answer: Answer) -> None:
-        """Answers questions until the pool is closed: all that are waiting at a time."""
-        while (first := self._waiting.get()) is not None:
-            some = [first]
-            with contextlib.suppress(queue.Empty):
-                while (another := self._waiting.get_nowait()) is not None:
-                    some.append(another)
-                self.close()
-            try:
-                found: list[tuple[str, object]] = [("done", one) for one in answer([one for _, one in some])]
-            except Exception as problem:
-                found = [("failed", problem)] * len(some)
-            for (connection, _), result in zip(some, found, strict=True):
-                with contextlib.suppress(OSError):  # the worker has ended; the pool reports that with its item
-                    connection.send(result)
+    def answer_all(self, answer: Answer, is_slow: Callable[[Any], bool]) -> None:
+        """Answers questions until the pool is closed: all that are waiting at a time, slow ones when no other waits."""
+        slow: list[tuple[Connection, Any]] = []
+        while (some := self._next(bool(slow))) is not None:
+            quick = [one for one in some if not is_slow(one[1])]
+            slow += [one for one in some if is_slow(one[1])]
+            if quick:
+                self._answer(answer, quick)
+            elif slow:
+                self._answer(answer, slow)
+                slow = []
         self.close()  # for the other threads
+
+    def _next(self, soon: bool) -> list[tuple[Connection, Any]] | None:
+        """Waits for questions and returns all that are waiting; `soon`: perhaps none. None if the pool is closed."""
+        some = []
+        try:
+            one = self._waiting.get(timeout=PATIENCE if soon else None)
+            while one is not None:
+                some.append(one)
+                one = self._waiting.get_nowait()
+        except queue.Empty:
+            return some
+        return None
+
+    def _answer(self, answer: Answer, some: Sequence[tuple[Connection, Any]]) -> None:
+        try:
+            found: list[tuple[str, object]] = [("done", one) for one in answer([one for _, one in some])]
+        except Exception as problem:
+            found = [("failed", problem)] * len(some)
+        for (connection, _), result in zip(some, found, strict=True):
+            with contextlib.suppress(OSError):  # the worker has ended; the pool reports that with its item
+                connection.send(result)
 
 
 class ParentProcess:

@@ -57,7 +57,7 @@ def test_an_error_of_the_search_reaches_the_user_in_one_line(source: Path, tmp_p
     assert isinstance(translator, Translator)
 
     class Broken:
-        def search(self, *given: object) -> None:
+        def search_as_asked(self, *given: object) -> None:
             raise InputError("out of memory; use smaller batches")
 
     translator.engine = lambda *given, **named: Broken()  # type: ignore[method-assign, return-value]

@@ -26,7 +26,7 @@ PAIRS = st.lists(st.tuples(IDS, IDS), min_size=1, max_size=4).map(lambda pairs: 
 OPTIONS = st.sampled_from([SearchOptions(2, 0.6), SearchOptions(4, 1.0, nbest=2)])
 ENGINE = st.integers(0, 1)
 SEARCHES = st.builds(
-    lambda number, some, options: EngineCall(number, "search", (some,), options), ENGINE, REQUESTS, OPTIONS
+    lambda number, some, options: EngineCall(number, "search_as_asked", (some,), options), ENGINE, REQUESTS, OPTIONS
 )
 SCORES = st.builds(lambda number, pairs: EngineCall(number, "log_probs", pairs), ENGINE, PAIRS)
 
@@ -49,7 +49,7 @@ def test_calls_that_are_answered_together_get_what_each_would_get_alone(calls: l
     sent = pickle.loads(pickle.dumps(calls))  # as another process sends them
     for call, found in zip(calls, answer_calls(ENGINES, sent), strict=True):
         for ours, own in zip(found, alone(call), strict=True):
-            if call.method == "search":
+            if call.method == "search_as_asked":
                 assert [one.ids for one in ours] == [one.ids for one in own]
             else:
                 np.testing.assert_allclose(ours, own, rtol=1e-5)
@@ -57,14 +57,15 @@ def test_calls_that_are_answered_together_get_what_each_would_get_alone(calls: l
 
 def test_a_remote_engine_has_the_results_of_the_engine() -> None:
     remote = RemoteEngine(lambda call: answer_calls(ENGINES, [call])[0], 1)
-    requests, finished = [SearchRequest((3, 4)), SearchRequest((5,))], list[int]()
+    slot = EachOnce(frozenset({4}), frozenset({4, 5}))
+    requests, finished = [SearchRequest((3, 4), slot), SearchRequest((5,))], list[int]()
     options = SearchOptions(3, 0.6)
     assert remote.search(requests, options, finished.append) == ENGINES[1].search(requests, options)
-    assert finished == [2]
+    assert sum(finished) == 2
     assert remote.attention([(3,)], [(4,)]) is None  # a model without attention
     assert remote.search([], options) == []
 
 
 def test_an_error_of_the_engine_reaches_the_caller() -> None:
     with pytest.raises(AttributeError):
-        answer_calls([object()], [EngineCall(0, "search", ([SearchRequest((3,))],), SearchOptions(1))])  # type: ignore[list-item]
+        answer_calls([object()], [EngineCall(0, "search_as_asked", ([SearchRequest((3,))],), SearchOptions(1))])  # type: ignore[list-item]

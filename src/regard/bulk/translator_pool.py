@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,9 @@ def worker_pool(
     by_gpu = {str(_models(one)[0].bundle.model.device): one for one in (*others, translator)}
     answers = [partial(answer_calls, _engines(one, options)) for one in by_gpu.values()]
     make_work = partial(_with_remote_engine, type(translator), [type(one) for one in _models(translator)])
-    return WorkerPool(partial(make_work, translator.folders, task), workers, environment, answers)
+    return WorkerPool(
+        partial(make_work, translator.folders, task), workers, environment, answers, attrgetter("is_slow")
+    )
 
 
 def _models(translator: TextTranslator | TextChain) -> Sequence[TextTranslator]:

@@ -1,9 +1,4 @@
-"""The engine in torch: the search loop and teacher forcing over the models of this package.
-
-A sentence with slots is first searched without its constraint, because a model trained with slots rarely loses one: if
-the best hypothesis has each slot once, it is also the best of those that have. Only the others are searched again with
-the constraint, which takes far longer per sentence.
-"""
+"""The engine in torch: the search loop and teacher forcing over the models of this package."""
 
 from __future__ import annotations
 
@@ -16,10 +11,10 @@ from numpy.typing import NDArray
 from regard.models.base import Model
 from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
-from regard.search.constraints import EachOnce, satisfies
 from regard.search.context_search import continuations, joined
 from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
 from regard.search.forced_decoding import forced_attention, forced_log_probs, next_log_probs
+from regard.search.free_search import search_freely_first
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
 from regard.search.search import Capacity, search
 
@@ -38,20 +33,14 @@ class NativeEngine:
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
+        return search_freely_first(self.search_as_asked, requests, options, progress)
+
+    def search_as_asked(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
+    ) -> list[list[Hypothesis]]:
+        """Returns what `search` does, without a free search for sentences with slots."""
         model, capacity = for_search(self.model, self.precision), Capacity(self.batch_tokens, self.batch_sentences)
-        rules = [one.constraint if options.sampling is None else None for one in requests]
-        with_slots = [i for i, rule in enumerate(rules) if isinstance(rule, EachOnce)]
-        asked = list(requests)
-        for i in with_slots:
-            asked[i] = requests[i]._replace(constraint=None)
-        found = search(model, asked, options, progress, capacity, self.view.heads)
-        broken = [i for i in with_slots if found[i] and not satisfies(found[i][0].ids, rules[i])]
-        for i in with_slots:
-            found[i] = [one for one in found[i] if satisfies(one.ids, rules[i])]
-        again = search(model, [requests[i] for i in broken], options, None, capacity, self.view.heads)
-        for i, hypotheses in zip(broken, again, strict=True):
-            found[i] = hypotheses
-        return found
+        return search(model, requests, options, progress, capacity, self.view.heads)
 
     def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
         found = self.search([joined(request) for request in requests], replace(options, nbest=options.beam))

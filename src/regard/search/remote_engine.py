@@ -6,6 +6,9 @@
 
 A GPU needs thousands of sentences at a time, and text keeps one core busy for far fewer. The result for a request does
 not depend on the other requests of a batch, so it is the same as with an engine in the worker.
+
+A search under constraints takes about as long for one sentence as for a hundred. So it waits until no other call does
+(`is_slow`), and is then answered together with those of other workers.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.free_search import search_freely_first
 from regard.search.options import SearchOptions
 
 
@@ -27,9 +31,14 @@ class EngineCall(NamedTuple):
     """A call of a method of an engine."""
 
     engine: int  # its index, for a chain of models
-    method: Literal["search", "search_in_context", "attention", "log_probs", "next_log_probs"]
+    method: Literal["search_as_asked", "search_in_context", "attention", "log_probs", "next_log_probs"]
     rows: tuple[Sequence[Any], ...]  # its arguments with one item per sentence
     options: SearchOptions | None = None
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is a search under constraints."""
+        return self.method == "search_as_asked" and any(request.constraint is not None for request in self.rows[0])
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,12 @@ class RemoteEngine:
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
-        found: list[list[Hypothesis]] = self._ask("search", requests, options=options)
+        return search_freely_first(self._search_as_asked, requests, options, progress)
+
+    def _search_as_asked(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
+    ) -> list[list[Hypothesis]]:
+        found: list[list[Hypothesis]] = self._ask("search_as_asked", requests, options=options)
         if progress is not None:
             progress(len(found))
         return found
@@ -68,7 +82,7 @@ class RemoteEngine:
 
 
 def answer_calls(engines: Sequence[Engine], calls: Sequence[EngineCall]) -> list[Any]:
-    """Returns the result of each call; calls of the same method with the same options are one call of the engine."""
+    """Returns the result of each call by native engines. Calls of one method with the same options are made as one."""
     groups: dict[Any, list[int]] = defaultdict(list)
     for i, call in enumerate(calls):
         groups[call.engine, call.method, call.options].append(i)
