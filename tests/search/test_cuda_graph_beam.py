@@ -10,9 +10,13 @@ import torch
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.models.transformer_recorded import RecordedTransformer
-from regard.search.cuda_graph_beam import _recordings
+from regard.search import constraint_table
+from regard.search.constrained_beam import ConstrainedBeams
+from regard.search.constraints import All, EachOnce, Never, NoRepeat
+from regard.search.cuda_graph_beam import CudaGraphBeams, _recordings
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
+from regard.search.required_terms import Terms
 from regard.search.search import Capacity, search
 from variants import V, scattered
 
@@ -51,3 +55,48 @@ def test_a_search_with_a_longer_sentence_follows(device: str) -> None:
         assert found[0][0].ids == plain[0][0].ids
         recordings |= set(_recordings[twin])
     assert len(recordings) == 1
+
+
+SLOTS = EachOnce(frozenset({4, 5}), frozenset({4, 5, 6}))
+CONSTRAINTS = {
+    "slots": [SLOTS, EachOnce(frozenset({6}), frozenset({4, 5, 6}))],
+    "slots and no repeat": [All((SLOTS, NoRepeat(2))), All((SLOTS, NoRepeat(2, 2))), NoRepeat(1)],
+    "terms": [Terms.of([[(7, 8), (9,)]]), All((Terms.of([[(8, 9, 7)]]), Never(frozenset({(7, 7)}))))],
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_it_finds_the_same_under_constraints(name: str, device: str) -> None:
+    torch.manual_seed(4)
+    model = scattered(Transformer(SMALL, V, V, True), 0.4).to(device)
+    twin = RecordedTransformer(model, torch.float32, 24)
+    rules = CONSTRAINTS[name]
+    requests = [SearchRequest((3 + i % 7, 5 + i % 3)[: 1 + i % 2], rules[i % len(rules)]) for i in range(8)]
+    options = SearchOptions(3, 0.6, nbest=3)
+    plain = search(model, requests, options, capacity=Capacity(sentences=4))
+    for _ in range(2):  # the second time with what was recorded in the first
+        found = search(twin, requests, options, capacity=Capacity(sentences=3))
+        assert [[h.ids for h in some] for some in found] == [[h.ids for h in some] for some in plain]
+    assert any(isinstance(one.beams, ConstrainedBeams) for one in _recordings[twin].values())
+
+
+def test_another_beam_of_the_same_width_follows() -> None:
+    """A beam of 2 that requires two slots has as many rows as one of 4 that requires nothing."""
+    torch.manual_seed(4)
+    model = scattered(Transformer(SMALL, V, V, True), 0.4)
+    twin = RecordedTransformer(model, torch.float32, 24)
+    for beam, rule in ((2, SLOTS), (4, NoRepeat(2))):
+        request, options = SearchRequest((3, 5), rule), SearchOptions(beam, 0.6, nbest=2)
+        found, plain = (search(one, [request], options) for one in (twin, model))
+        assert [one.ids for one in found[0]] == [one.ids for one in plain[0]]
+
+
+def test_tables_that_move_are_recorded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constraint_table, "STATES", 1)
+    monkeypatch.setattr(constraint_table, "COLUMNS", 3)
+    recorded: list[int] = []
+    record = CudaGraphBeams.record
+    monkeypatch.setattr(CudaGraphBeams, "record", lambda self, logits: (recorded.append(1), record(self, logits))[1])
+    test_it_finds_the_same_under_constraints("terms", "cpu")
+    assert len(recorded) > 2

@@ -182,6 +182,14 @@ class Beams:
     def advance(self, step: Step) -> Tensor | None:
         """Processes the model's output for each row; returns the row (N,) that each one continues, None if
         unchanged."""
+        self.prepare()
+        return self.compute(step)
+
+    def prepare(self) -> None:
+        """Does what a step needs from the host."""
+
+    def compute(self, step: Step) -> Tensor | None:
+        """Does the rest of a step, by operations on the device alone."""
         found, taken, broken = self.choose(step)
         going_on, ended = taken & (found.token != EOS), taken & (found.token == EOS)
         length = self.step + 1

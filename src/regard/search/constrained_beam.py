@@ -63,9 +63,13 @@ class ConstrainedBeams(Beams):
         """(B, b) of each row's constraint"""
         return self.memo["state"]
 
-    def advance(self, step: Step) -> Tensor | None:
+    def prepare(self) -> None:
+        live = (self.total > -math.inf) & ~self.done[:, None]
+        self.rules.table.compute(self.state.where(live, FREE))
+
+    def compute(self, step: Step) -> Tensor | None:
         before = self.step
-        rows = super().advance(step)
+        rows = super().compute(step)
         state = self.rules.following(self.state, self.token.view_as(self.state))
         self.memo["state"] = torch.where((self.step > before)[:, None], state, self.state)
         needs = self.rules.table.counts[self.state, NEEDS].masked_fill(self.total == -math.inf, NEVER)
@@ -75,7 +79,6 @@ class ConstrainedBeams(Beams):
 
     def choose(self, step: Step) -> tuple[Candidates, Tensor, Tensor]:
         live = (self.total > -math.inf) & ~self.done[:, None]
-        self.rules.table.compute(self.state.where(live, FREE))
         log_probs = step.log_probs  # (N, V)
         scores = log_probs.clone() if self.strategy.adjust else log_probs
         for adjust in self.strategy.adjust:

@@ -2,9 +2,10 @@
 
     B sentences   b beam   N = B × b rows   V vocabulary
 
-A step is about sixty small operations. Launching them one by one takes the host longer than the GPU needs to run them;
-a graph is launched at once. It belongs to one address where the model writes its logits, and to one number of
-sentences: when sentences join or leave, their search is copied into the graph of that size.
+A step is about sixty small operations, under constraints two hundred. Launching them one by one takes the host longer
+than the GPU needs to run them; a graph is launched at once. It belongs to one address where the model writes its
+logits, and to one number of sentences: when sentences join or leave, their search is copied into the graph of that
+size.
 """
 
 from __future__ import annotations
@@ -16,23 +17,26 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from regard.layers.kernels import HAS_TRITON
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Model, Step
 from regard.models.recorded_layers import recorded
 from regard.search.beam import Beams, Strategy, length_penalty_table, pick_best, rank_by_length, reachable_now
+from regard.search.constrained_beam import ConstrainedBeams
 from regard.search.engine import Hypothesis
 from regard.search.greedy_kernel import advance_greedy
 from regard.search.history import History
 
 STEPS = 64  # history lengths are multiples of this, so that few shapes occur
-KEPT = 4  # graphs for each model
+KEPT = 16  # graphs for each model
 
 
 @dataclass
 class CudaGraphBeams:
-    """The search state of `Beams` with a step that is a CUDA graph; `keep` and `join` return plain `Beams`."""
+    """The search state of `Beams` or `ConstrainedBeams` with a step that is a CUDA graph. `keep` and `join` return
+    those."""
 
     beams: Beams  # the fixed memory
 
@@ -50,13 +54,14 @@ class CudaGraphBeams:
     def record(self, logits: Tensor) -> None:
         """Captures a step that always reads its logits (N, V) from this tensor."""
         self.logits, rows = logits, torch.empty_like(self.beams.token)
+        self._recorded_values = _recorded_values(self.beams)
 
         def run() -> Tensor:
             if self.beams.width == 1 and HAS_TRITON and logits.is_cuda:
                 advance_greedy(*top_tokens(logits, 1), self.beams)
                 return rows
-            after = replace(self.beams)
-            found = after.advance(Step(logits, None, None))  # type: ignore[arg-type]
+            after = replace(self.beams, memo=dict(self.beams.memo))
+            found = after.compute(Step(logits, None, None))  # type: ignore[arg-type]
             if found is not None:
                 rows.copy_(found)
             for mine, new in zip(_changing(self.beams), _changing(after), strict=True):
@@ -66,12 +71,22 @@ class CudaGraphBeams:
         self._run = recorded(run, logits.device)
 
     def advance(self, step: Step) -> Tensor | None:
+        self.beams.prepare()
+        if self._recorded_values != _recorded_values(self.beams):
+            assert self.logits is not None
+            now = self.keep(torch.arange(len(self.done), device=self.done.device))
+            self.record(self.logits)  # this changes the memory
+            self.load(now)
         rows = self._run()
         return rows if self.beams.width > 1 else None
 
     def load(self, beams: Beams) -> None:
         for mine, new in zip(_all(self.beams), _all(beams), strict=True):
             mine[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else mine.copy_(new)  # mine may be longer
+        for name, value in beams.memo.items():
+            self.beams.memo[name][..., : value.shape[-1]].copy_(value)
+        if isinstance(beams, ConstrainedBeams) and isinstance(self.beams, ConstrainedBeams):
+            self.beams.rules.kinds.copy_(beams.rules.kinds)
 
     def keep(self, sentences: Tensor) -> Beams:
         return self.beams.keep(sentences)
@@ -84,12 +99,18 @@ class CudaGraphBeams:
 
 
 def _changing(beams: Beams) -> Iterable[Tensor]:
-    return beams.step, beams.token, beams.total, beams.done, *beams.ends.parts()
+    memo = (beams.memo[name] for name in sorted(beams.memo))
+    return beams.step, beams.token, beams.total, beams.done, *beams.ends.parts(), *memo
 
 
 def _all(beams: Beams) -> Iterable[Tensor]:
     history = beams.history
-    return *_changing(beams), beams.limit, history.token, history.parent, history.log_prob
+    return *_changing(replace(beams, memo={})), beams.limit, history.token, history.parent, history.log_prob
+
+
+def _recorded_values(beams: Beams) -> tuple[int, ...]:
+    """What a recorded step depends on beside the search state."""
+    return beams.rules.table.recorded_values if isinstance(beams, ConstrainedBeams) else ()
 
 
 def _with_room(history: History) -> History:
@@ -109,31 +130,50 @@ _recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyD
 
 
 def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
-    """Returns the search as a CUDA graph if possible: for a plain beam search with a model of fixed logits."""
-    if type(search) is not Beams or not model.fixed_logits or search.prefix is not None or search.watch is not None:
+    """Returns the search as a CUDA graph if possible: for a plain or constrained beam search with a model of fixed
+    logits."""
+    kinds = (Beams, ConstrainedBeams)
+    if type(search) not in kinds or not model.fixed_logits or search.prefix is not None or search.watch is not None:
         return search
-    if search.memo or not _plain(search.strategy):
+    if not _plain(search.strategy):
         return search
     known = _recordings.setdefault(model, {})
     room = _with_room(search.history)
+    table = search.rules.table if type(search) is ConstrainedBeams else None
     key = (
         search.strategy,
         search.width,
+        search.ends.score.shape,
         search.nbest,
         room.token.shape,
         step.logits.data_ptr(),
         step.logits.shape,
+        table,
+        *sorted(search.memo),
+        _recorded_values(search),
     )
     found = known.pop(key, None)
     if found is None:
-        copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
-        ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
-        # for every length that the history has room for: sentences with higher limits may be loaded later
-        penalties = length_penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
-        found = CudaGraphBeams(replace(search, history=room, ends=ends, penalties=penalties, **copies))
+        search.prepare()  # so that the tables do not move at the first step
+        found = _fixed(search, room)
         found.record(step.logits)
         while len(known) >= KEPT:
             known.pop(next(iter(known)))
     known[key] = found  # the most recently used one last
     found.load(search)
     return found
+
+
+def _fixed(search: Beams, room: History) -> CudaGraphBeams:
+    """Returns a search in memory of its own, with an empty history."""
+    copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
+    ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
+    # for every length that the history has room for: sentences with higher limits may be loaded later
+    penalties = length_penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
+    memo = {name: value.clone() for name, value in search.memo.items()}
+    if "tokens" in memo:
+        memo["tokens"] = pad(memo["tokens"], (0, room.token.shape[1] - memo["tokens"].shape[2]))
+    made = replace(search, history=room, ends=ends, penalties=penalties, memo=memo, **copies)
+    if isinstance(made, ConstrainedBeams):
+        made.rules = replace(made.rules, kinds=made.rules.kinds.clone())
+    return CudaGraphBeams(made)

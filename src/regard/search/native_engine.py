@@ -40,7 +40,13 @@ class NativeEngine:
     ) -> list[list[Hypothesis]]:
         """Returns what `search` does, without a free search for sentences with slots."""
         model, capacity = for_search(self.model, self.precision), Capacity(self.batch_tokens, self.batch_sentences)
-        return search(model, requests, options, progress, capacity, self.view.heads)
+        found = search(model, requests, options, progress, capacity, self.view.heads)
+        if options.attention:
+            ended = [i for i, some in enumerate(found) if some]
+            maps = self.attention([requests[i].ids for i in ended], [found[i][0].ids for i in ended]) or ()
+            for i, weights in zip(ended, maps, strict=False):
+                found[i][0] = replace(found[i][0], attention=weights)
+        return found
 
     def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
         found = self.search([joined(request) for request in requests], replace(options, nbest=options.beam))

@@ -30,7 +30,7 @@ from regard.search.alignment_heads import AlignmentHeads
 from regard.search.batch_rows import SearchItem, length_limit
 from regard.search.beam import Beams, Strategy
 from regard.search.constrained_beam import ConstrainedBeams, constrained_width
-from regard.search.constraint_table import ConstraintTable
+from regard.search.constraint_table import table_for
 from regard.search.constraints import Constraint
 from regard.search.cuda_graph_beam import as_cuda_graph
 from regard.search.diverse import DiverseBeams
@@ -244,7 +244,7 @@ class Plan:
 
     def begin(self, bound: bool, model: Model) -> MakeState:
         strategy, options, device = self.strategy, self.options, model.device
-        table = ConstraintTable(model.target_size, device)  # of all sentences that enter
+        table = table_for(model)  # of all sentences that enter
         if self.samples is not None:
             if bound:
                 return partial(ConstrainedSamples.under, table, strategy, self.samples, self.count)

@@ -202,26 +202,25 @@ NO_REPEAT = 3  # n of the n-grams that may not occur twice
 LONGER, SHORTER = 1.5, 0.0  # length penalties
 
 
-def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
-    """Returns up to two alternative searches for a marked sentence, the second for the case that a reason remains; an
-    empty list if no search can help. A wider beam seldom raises a low confidence, so that alone is no reason.
+def retry_options(reasons: Sequence[Reason], beam: int) -> SearchChanges | None:
+    """Returns the changed options of another search for a marked sentence; None if no search can help. A wider beam
+    seldom raises a low confidence, so that alone is no reason.
 
     >>> retry_options([Reason("loop", "")], beam=5)
-    [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]
+    {'beam': 10, 'no_repeat': 3}
     >>> retry_options([Reason("language", "")], beam=5)
-    []
     """
     names = {reason.name for reason in reasons} - {"improbable", "idiom"}
     wide = max(beam, min(BEAM_FACTOR * beam, MAX_RETRY_BEAM))
     if not names or "language" in names:
-        return []
+        return None
     if "loop" in names:
-        return [{"no_repeat": NO_REPEAT}, {"beam": wide, "no_repeat": NO_REPEAT}]
+        return {"beam": wide, "no_repeat": NO_REPEAT}
     if "long" in names:
-        return [{"length_penalty": SHORTER, "no_repeat": NO_REPEAT}]
+        return {"length_penalty": SHORTER, "no_repeat": NO_REPEAT}
     if names & {"short", "uncovered"}:
-        return [{"beam": wide, "length_penalty": LONGER}]
-    return [{"beam": wide}]
+        return {"beam": wide, "length_penalty": LONGER}
+    return {"beam": wide}
 
 
 def is_better(first: Judgement, second: Judgement) -> bool:

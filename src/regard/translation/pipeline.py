@@ -102,18 +102,16 @@ class Pipeline:
         found = self._results(units, self.search, progress)
         if self.calibration is None or self.search.sampling is not None:
             return found
-        plans = [retry_options(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
-        for number in range(max(map(len, plans), default=0)):
-            tries: dict[SearchOptions, list[int]] = defaultdict(list)  # search options → units to search again
-            for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
-                if one.judgement and one.judgement.reasons and number < len(plan):
-                    tries[replace(self.search, groups=1, **plan[number])].append(i)
-            for options, marked in tries.items():
-                again = self._results([units[i] for i in marked], options)
-                for i, other in zip(marked, again, strict=True):
-                    first, second = found[i].judgement, other.judgement
-                    if first and second and is_better(first, second):
-                        found[i] = other
+        tries: dict[SearchOptions, list[int]] = defaultdict(list)  # search options → units to search again
+        for i, one in enumerate(found):
+            if one.judgement and (changes := retry_options(one.judgement.reasons, self.search.beam)):
+                tries[replace(self.search, groups=1, **changes)].append(i)
+        for options, marked in tries.items():
+            again = self._results([units[i] for i in marked], options)
+            for i, other in zip(marked, again, strict=True):
+                first, second = found[i].judgement, other.judgement
+                if first and second and is_better(first, second):
+                    found[i] = other
         return found
 
     def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
