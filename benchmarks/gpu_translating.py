@@ -146,7 +146,8 @@ def real_text(args: argparse.Namespace) -> list[str]:
     translator = load(0)
     rows = ["| text to text | beam | sentences/s | words/s | CPU ms/sentence |", "|---|---|---|---|---|"]
     for beam in args.beams:
-        found = measure_speed(translator, lines, {"beam": beam}, args.workers, args.repeat, load)
+        compared = not args.checked_only
+        found = measure_speed(translator, lines, {"beam": beam}, args.workers, args.repeat, load, compared)
         print(found, flush=True)
         for name, one in found.speeds.items():
             cells = (
@@ -231,6 +232,9 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--model", type=Path, help="of --text; default: the bundled one for English to French")
     parser.add_argument("--workers", type=int, default=1, help="of --text: processes that prepare and check text")
+    parser.add_argument(
+        "--checked-only", action="store_true", help="of --text: not without checks, nor the engine alone"
+    )
     parser.add_argument("--beams", type=int, nargs="+", default=[5, 1])
     parser.add_argument("--peer-batch", type=int, default=512)
     parser.add_argument("--peer-lines", type=int, default=3003)

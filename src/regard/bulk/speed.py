@@ -101,16 +101,19 @@ def measure_speed(
     workers: int = 1,
     repeat: int = 3,
     make_worker: MakeTranslator | None = None,
+    compared: bool = True,
 ) -> SpeedReport:
-    """Measures the translation of lines with options of `translate`, by one process or by several."""
+    """Measures the translation of lines with options of `translate`, by one process or by several; `compared` with
+    that without checks and with the engine."""
     words = sum(len(line.split()) for line in lines)
     search = _search_options(translator, options)
     found = SpeedReport(len(lines), words, repr(translator), translator.engine_name, search.beam, workers, {})
-    requests = [SearchRequest(unit.ids) for unit in _units(translator, lines, options) if unit.ids]
-    engine = translator.engine()
-    runs: dict[str, Run] = {ENGINE: partial(_search, engine, search, requests)}
+    runs: dict[str, Run] = {}
+    if compared:
+        requests = [SearchRequest(unit.ids) for unit in _units(translator, lines, options) if unit.ids]
+        runs[ENGINE] = partial(_search, translator.engine(), search, requests)
     pools: list[WorkerPool[FileChunk, ChunkResult]] = []
-    for name, changed in ((ALL, options), (NONE, options | WITHOUT_CHECKS)):
+    for name, changed in ((ALL, options), (NONE, options | WITHOUT_CHECKS))[: 2 if compared else 1]:
         if workers > 1 and make_worker is not None:
             task = FileTask("the file", {"split": "sentences", **changed})
             pools.append(worker_pool(translator, task, workers, make_worker))
@@ -128,7 +131,7 @@ def measure_speed(
     finally:
         for pool in pools:
             pool.close()
-    found.speeds = {name: found.speeds[name] for name in (ALL, NONE, ENGINE)}
+    found.speeds = {name: found.speeds[name] for name in (ALL, NONE, ENGINE) if name in runs}
     if workers == 1:
         found.stages = stage_seconds(translator, lines, options)
     return found

@@ -13,6 +13,7 @@ import contextlib
 import gc
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -38,6 +39,10 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
     with contextlib.suppress(KeyboardInterrupt), stopped_by_signals():
         code = _exit_code(words)
     forget_interrupt()
+    if code == ExitCode.INTERRUPTED and any(not one.daemon for one in threading.enumerate()[1:]):
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        os._exit(code)  # without waiting for searches in other threads, which nothing interrupts
     sys.exit(int(code))
 
 

@@ -88,7 +88,11 @@ def open_translator(folder: Path) -> Translator:
     workers = min(cores, MOST_WORKERS)
     try:
         return ctranslate2.Translator(
-            str(folder), device="cpu", inter_threads=workers, intra_threads=max(1, cores // workers)
+            str(folder),
+            device="cpu",
+            inter_threads=workers,
+            intra_threads=max(1, cores // workers),
+            max_queued_batches=-1,  # no limit: the batches of a call are searched before those of later calls
         )
     except (RuntimeError, ValueError) as problem:
         raise BundleError(f"{folder} cannot be used by CTranslate2: {one_line(problem)}; export it again") from None

@@ -8,9 +8,13 @@ for a unit does not depend on the others, and parts of equal `key` may share a p
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from regard.translation.assemble import TextAssembly
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
     from regard.search.engine import Progress
     from regard.translation.pipeline import Pipeline, UnitResult
     from regard.translation.units import Unit
+
+AT_ONCE = 3  # chunks of a part: one is prepared or checked, one is searched, and the search of one is waiting
+PARALLEL_CHUNK = 500  # units of each of them: enough to sort into full batches
 
 # Yields jobs of single models one after another, receives their translations, and returns the final translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
@@ -48,6 +55,48 @@ class JobPart:
     key: Hashable  # equal for parts that one pipeline may translate together
     pipeline: Pipeline
     units: Iterator[Unit]
+    parallel: bool = False  # whether several threads translate better than one: the engine keeps to its own threads
+
+    def results(self, progress: Progress | None) -> Iterator[tuple[list[Unit], list[UnitResult]]]:
+        """Yields chunks of units with their results, in order."""
+        chunks = iter(lambda: list(islice(self.units, PARALLEL_CHUNK if self.parallel else CHUNK)), [])
+        first, second = next(chunks, None), next(chunks, None)
+        if first is None:
+            return
+        if second is None or not self.parallel:
+            for units in filter(None, chain((first, second), chunks)):
+                yield units, self.pipeline.results(units, progress)
+            return
+        yield from self._in_parallel(chain((first, second), chunks), progress)
+
+    def _in_parallel(
+        self, chunks: Iterator[list[Unit]], progress: Progress | None
+    ) -> Iterator[tuple[list[Unit], list[UnitResult]]]:
+        """Translates several chunks at a time: one is prepared or checked while others are searched."""
+        threads = ThreadPoolExecutor(AT_ONCE, "regard-translate")
+        translate = partial(self.pipeline.results, progress=progress and _one_at_a_time(progress))
+        started: deque[tuple[list[Unit], Future[list[UnitResult]]]] = deque()
+        try:
+            for units in chunks:
+                started.append((units, threads.submit(translate, units)))
+                if len(started) == AT_ONCE:
+                    done, results = started.popleft()
+                    yield done, results.result()
+            for done, results in started:
+                yield done, results.result()
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _one_at_a_time(progress: Progress) -> Progress:
+    """Returns a function that several threads may call."""
+    lock = Lock()
+
+    def report(amount: int) -> None:
+        with lock:
+            progress(amount)
+
+    return report
 
 
 class TranslationJob:
@@ -69,8 +118,8 @@ class TranslationJob:
 
     def run(self) -> list[Translation]:
         for part in self.parts:
-            while some := list(islice(part.units, CHUNK)):
-                self.add(some, part.pipeline.results(some, self._progress))
+            for units, results in part.results(self._progress):
+                self.add(units, results)
         return self.translations()
 
     def add(self, units: Sequence[Unit], results: Sequence[UnitResult]) -> None:

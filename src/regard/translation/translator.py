@@ -50,7 +50,7 @@ class TextTranslator(TextTranslation, ScoringModel):
             units = self.unit_maker(options, tag).units(group.items())
             if any(prefixes):
                 units = self._with_starts(units, prefixes, search)
-            parts.append(JobPart((shared, tag), pipeline, units))
+            parts.append(JobPart((shared, tag), pipeline, units, self.converted is not None))
             for number, line in group.items():
                 lines[number] = line
         registers = self.tokenizer.has_registers and bool(self.tokenizer.register_tags(options.tag))
