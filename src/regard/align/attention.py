@@ -101,7 +101,7 @@ def word_attention(
     columns, rows = _first_subwords(source_spans, source_words), _first_subwords(target_spans, target_words)
     if columns and rows:
         array = _rows(_to_numpy(weights), len(source_spans), len(target_spans), row)  # (subwords of target, S)
-        if np.isfinite(array).all():
+        if math.isfinite(array.sum()):
             return WordAttention(
                 tuple([source_text[start:end] for start, end in source_words]),
                 tuple([target_text[start:end] for start, end in target_words]),
@@ -134,7 +134,7 @@ def _group_means(
     """Like `_merge`, from rows (subwords of target, S) and the first subword of each word of the source and of the
     target (`_first_subwords`): weights (W, V), and weight on EOS (W,)."""
     to_words = np.add.reduceat(rows, [*columns, rows.shape[1] - 1], axis=1)  # (subwords of target, V + 1)
-    counts = np.diff(firsts, append=len(rows))
+    counts = np.array([*firsts[1:], len(rows)]) - firsts
     means = np.add.reduceat(to_words, firsts, axis=0) / counts[:, None]  # (W, V + 1)
     return means[:, :-1], means[:, -1]
 
@@ -163,13 +163,16 @@ def views_of(
 
 def hard_links(attention: WordAttention) -> set[Link]:
     """Links each target word to the source word of the largest weight; no link if the row is empty, zero or NaN."""
+    return {(source, target) for target, source in best_sources(attention)}
+
+
+def best_sources(attention: WordAttention) -> list[tuple[int, int]]:
+    """Returns the links of `hard_links` as pairs (target word, source word), in the order of the target."""
     weights = attention.weights
     if not weights.size:
-        return set()
-    with np.errstate(invalid="ignore"):
-        linked = np.isfinite(weights.sum(axis=1)) & (weights.max(axis=1) > 0)
-    best = weights.argmax(axis=1).tolist()
-    return {(source, target) for target, source in enumerate(best) if linked[target]}
+        return []
+    largest, best = weights.max(axis=1).tolist(), weights.argmax(axis=1).tolist()
+    return [(target, best[target]) for target, weight in enumerate(largest) if 0 < weight < math.inf]
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,8 @@ class LearnedVocabulary(Vocabulary):
         else:  # an unknown word has its own span
             spans = piece_spans([word.encode() for word in self.spelled([text])[0]])
         if text.isascii() or nfc(text) == text:  # the usual case
+            if self.unknown is None and self.are_whole(ids):
+                return spans
             length = len(text)
             return [(start, end) if start < end else (min(start, length),) * 2 for start, end in spans]
         origins = nfc_origins(text)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import regex
 
 from regard.errors import InputError
-from regard.text.slots import FROM_BROKEN
+from regard.text.slots import FIRST_BYTE, FROM_BROKEN
 from regard.text.words import Span
 
 SPACE = "▁"
@@ -89,8 +89,10 @@ def to_pieces_form(text: str) -> str:
 def from_pieces_form(raw: bytes) -> str:
     """Returns the text of pieces. The byte of a slot becomes its character; other bytes that form no character (a model
     may produce them) become U+FFFD."""
-    text = raw.decode("utf-8", "surrogateescape").replace(SPACE, " ")
-    if not text.isascii():
+    try:
+        text = raw.decode("utf-8").replace(SPACE, " ")
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8", "surrogateescape").replace(SPACE, " ")
         text = _BROKEN.sub(lambda byte: FROM_BROKEN.get(ord(byte[0]), "\ufffd"), text)
     if ESCAPE in text:
         text = text.replace(ESCAPE + ONE, SPACE).replace(ESCAPE + ZERO, ESCAPE)
@@ -107,29 +109,49 @@ def piece_spans(pieces: Sequence[bytes]) -> list[Span]:
     [(0, 2), (3, 5), (5, 7), (7, 8), (7, 8)]
     """
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
-    shift = 1 if text.startswith(SPACE) else 0
+    shift = int(text.startswith(SPACE))
+    units = _UNIT.findall(text)
+    index = [i - shift for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]
+    index.append(len(units) - shift)  # byte → unit
+    spans: list[Span] = []
+    at = 0
+    for piece in pieces:
+        end = index[at + len(piece) - 1] + 1 if piece else index[at]
+        spans.append((max(0, index[at] + begins_word(piece)), max(0, end)))
+        at += len(piece)
+    return spans
+
+
+def begins_word(piece: bytes) -> bool:
+    """Whether a piece begins with the space before a word."""
+    space = SPACE.encode()
+    return piece.startswith(space) and bool(piece.strip(space))
+
+
+class PieceShape(NamedTuple):
+    """What determines the span of a piece of whole characters."""
+
+    length: int  # in characters
+    space: int  # 1 if the first one is the space before a word
+
+
+def piece_shape(piece: bytes) -> PieceShape | None:
+    """Returns the shape of a piece; None for one without text, with a part of a character or with an escape."""
+    try:
+        text = piece.decode("utf-8")
+    except UnicodeDecodeError:
+        is_slot = len(piece) == 1 and piece[0] >= FIRST_BYTE
+        return PieceShape(1, 0) if is_slot else None
+    return PieceShape(len(text), int(begins_word(piece))) if text and ESCAPE not in text else None
+
+
+def shape_spans(shapes: Iterable[PieceShape], shift: int) -> list[Span]:
+    """Like `piece_spans`, for pieces that all have a shape. `shift`: 1 if the first one begins with a space."""
     spans: list[Span] = []
     end = -shift
-    for length, space in map(_shape, pieces):
+    for length, space in shapes:
         spans.append((end + space, end + length))
         end += length
-    if ESCAPE in text or end + shift != len(text):  # a character in two pieces
-        units = _UNIT.findall(text)
-        index = [i - shift for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]
-        index.append(len(units) - shift)  # byte → unit
-        spans, at = [], 0
-        for piece in pieces:
-            end = index[at + len(piece) - 1] + 1 if piece else index[at]
-            spans.append((index[at] + _shape(piece)[1], end))
-            at += len(piece)
-    if not spans or spans[0][0] >= 0:
-        return spans
-    return [(max(start, 0), max(end, 0)) for start, end in spans]
-
-
-@lru_cache(maxsize=1 << 16)
-def _shape(piece: bytes) -> tuple[int, int]:
-    """Returns the number of characters of a piece, and 1 if the first is the space before a word, else 0."""
-    space = SPACE.encode()
-    begins_word = piece.startswith(space) and bool(piece.strip(space))
-    return len(piece.decode("utf-8", "surrogateescape")), int(begins_word)
+    if spans and spans[0][0] < 0:  # a space by itself
+        spans[0] = 0, max(0, spans[0][1])
+    return spans

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from regard.text.pieces import from_pieces_form, piece_spans
+from regard.text.pieces import SPACE, PieceShape, from_pieces_form, piece_shape, piece_spans, shape_spans
 from regard.text.words import Span
 
 SPECIALS = ("<pad>", "<s>", "</s>")  # PAD, BOS, EOS of regard.batch, by position
@@ -77,11 +77,23 @@ class Vocabulary(ABC):
         """Returns the content of the vocabulary, for a JSON file."""
 
     def decode(self, ids: Iterable[int]) -> str:
-        return from_pieces_form(b"".join(self.bytes[i] for i in ids))
+        return from_pieces_form(b"".join(map(self.bytes.__getitem__, ids)))
 
     def spans(self, ids: Sequence[int]) -> list[Span]:
         """Returns the span of each id in `decode(ids)`; a byte of a character has the whole character's span."""
+        if self.are_whole(ids):
+            first = self.bytes[ids[0]] if ids else b""
+            return shape_spans(map(self._shapes.__getitem__, ids), int(first.startswith(SPACE.encode())))
         return piece_spans([self.bytes[i] for i in ids])
+
+    @cached_property
+    def _shapes(self) -> dict[int, PieceShape]:
+        shapes = enumerate(map(piece_shape, self.bytes))
+        return {i: shape for i, shape in shapes if shape}
+
+    def are_whole(self, ids: Iterable[int]) -> bool:
+        """Whether each id stands for text of whole characters, without an escape."""
+        return all(map(self._shapes.__contains__, ids))
 
     def labels(self, ids: Iterable[int], slots: Sequence[str] = ()) -> list[str]:
         """Returns the entries of ids, for display: a slot is shown as its text."""

@@ -47,14 +47,15 @@ class CheckedAnswer:
 def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> CheckedAnswer:
     """Restores the answer and finds every protected span in it. `links` lead from `sentence.read` to the answer."""
     restored = sentence.restore(answer)
-    origins, starts, ends = sentence.origins, restored.starts, restored.ends
-    moved = tuple(
-        [
+    if links and links[-1][1][1] > len(answer):  # without links of a removed full stop
+        links = [link for link in links if link[1][1] <= len(answer)]
+    if not sentence.is_read_unchanged or restored.starts != range(len(answer) + 1):
+        origins, starts, ends = sentence.origins, restored.starts, restored.ends
+        links = [
             ((origins[first][0], origins[last - 1][1]), (starts[start], ends[stop - 1]))
             for (first, last), (start, stop) in links
-            if stop <= len(answer)  # without links of a removed full stop
         ]
-    )
+    moved = tuple(links)
     found = CheckedAnswer(restored.text, moved, ())
     if not (sentence.protected_tokens or sentence.known):
         return found

@@ -69,6 +69,11 @@ class PreparedSentence:
     fragment_in: str | None = None  # target language, for a fragment, whose translation gets its shape
     known: str = ""  # the translation by the phrase table, for which nothing is read
 
+    @property
+    def is_read_unchanged(self) -> bool:
+        """Whether the model reads the sentence from its beginning without a change."""
+        return self.start == 0 and not self.edits
+
     @cached_property
     def origins(self) -> tuple[Span, ...]:
         """The span in `source` of each character of `read`."""

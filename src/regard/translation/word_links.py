@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.align.attention import WordAttention, hard_links, word_attention
+from regard.align.attention import WordAttention, best_sources, word_attention
 from regard.search.alignment_heads import AlignmentView
 from regard.search.engine import Weights
 from regard.text.slots import SLOT, SLOTS
@@ -44,8 +44,8 @@ def links_between(
     source_words, target_words = words(read), words(answer)
     known = {read: source_words, answer: target_words}
     in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, known.__getitem__)
-    links = {j: source_words[i] for i, j in hard_links(in_words)}
+    links = {j: source_words[i] for j, i in best_sources(in_words)}
     if SLOT.search(read):
         places = {word: span for word, span in zip(in_words.source_words, source_words, strict=True) if word in SLOTS}
         links |= {j: places[word] for j, word in enumerate(in_words.target_words) if word in places}
-    return in_words, [(links[j], word) for j, word in enumerate(target_words) if j in links]
+    return in_words, [(links[j], target_words[j]) for j in sorted(links)]
