@@ -15,6 +15,7 @@ cache is not writable, the model is unpacked in each process.
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import os
 import re
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.files import user_cache
 from regard.text.language import LANGUAGE_NAMES
-from regard.text.words import MAX_PARTS, PartCache
+from regard.text.words import MAX_PARTS, PartCache, may_repeat
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -38,6 +39,7 @@ MAX_CHARACTERS = 1000  # of a text that are used
 # Common Voice: 0.1% of them have a margin above 4. For two or three words the margin varies more.
 MARGIN = 4.0
 SHORT_MARGIN = 8.0
+ROUNDING = 0.1  # nats, more than the error of a score
 SHORT_TEXT = 4  # words below which the larger margin applies
 MIN_WORDS = 2  # minimal words of a text to decide on; a single word may be a name
 MAX_NAME_WORDS = 6  # words below which a fully capitalized text is taken for names
@@ -93,7 +95,12 @@ def language_words(text: str) -> list[str]:
 
 
 def _identifying(part: str) -> list[str]:
-    words = REPETITION.sub(r"\1", part).split()
+    if not may_repeat(part, 4):
+        if part.isalpha():
+            return [part]
+        words = part.split()
+    else:
+        words = REPETITION.sub(r"\1", part).split()
     return [w for w in words if not w.startswith("-") and NOT_IN_WORDS.isdisjoint(w) and any(map(str.isalpha, w))]
 
 
@@ -122,8 +129,9 @@ def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
     return foreign_language_of(language_words(text), expected)
 
 
-def foreign_language_of(words: Sequence[str], expected: str) -> tuple[str, float] | None:
-    """Like `foreign_language`, for the words of a text by `language_words`."""
+def foreign_language_of(words: Sequence[str], expected: str, only: str | None = None) -> tuple[str, float] | None:
+    """Like `foreign_language`, for the words of a text by `language_words`. With `only`, other languages need not be
+    found, which is faster."""
     count = word_count(words)
     if count < MIN_WORDS:
         return None
@@ -133,6 +141,8 @@ def foreign_language_of(words: Sequence[str], expected: str) -> tuple[str, float
     joined = " ".join(words)
     if count < MAX_NAME_WORDS and all(word[:1].isupper() for word in words) and not joined.isupper():
         return None
+    if only is not None and not _may_be_in(joined, only, expected):
+        return None
     ranked = ranked_languages(joined)
     scores = dict(ranked)
     if expected not in scores:
@@ -141,6 +151,14 @@ def foreign_language_of(words: Sequence[str], expected: str) -> tuple[str, float
     best, score = next((code, s) for code, s in ranked if code in LANGUAGE_NAMES and code not in similar)
     margin = score - scores[expected]
     return (best, margin) if margin > (MARGIN if count >= SHORT_TEXT else SHORT_MARGIN) else None
+
+
+def _may_be_in(text: str, language: str, expected: str) -> bool:
+    """Whether a language is more probable than the expected one by a margin."""
+    if language == expected or not {language, expected}.issubset(load_identifier().nb_classes):
+        return False
+    scores = dict(_identifier_of(language, expected).rank(text))
+    return bool(scores[language] - scores[expected] > MARGIN - ROUNDING)
 
 
 def sample_language(lines: Iterable[str]) -> str | None:
@@ -242,12 +260,21 @@ def load_identifier() -> LanguageIdentifier:
     return LanguageIdentifier(ptc, pc, classes, nextmove, output, norm_probs=False, tk_row=row)
 
 
+@cache
+def _identifier_of(*languages: str) -> LanguageIdentifier:
+    """Returns an identifier that scores only these languages."""
+    identifier = copy.copy(load_identifier())
+    identifier.set_languages(languages)
+    return identifier
+
+
 def map_tables(folder: Path) -> tuple[Any, ...]:
     """Maps the six tables of a folder into memory, in the form that `LanguageIdentifier` takes: tables that are read
     entry by entry are memory views, whose entries are Python numbers."""
     import numpy as np
 
-    ptc, pc, classes, *looked_up = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
+    mapped = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
+    ptc, pc, classes, *looked_up = map(np.asarray, mapped)  # slices of a numpy.memmap are slow
     return ptc, pc, classes.tolist(), *(memoryview(table) for table in looked_up)
 
 

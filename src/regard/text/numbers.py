@@ -33,6 +33,7 @@ _CONJUNCTIONS = ("and", "et", "und", "y", "a")
 _GERMAN_ENDING = regex.compile(r"s?te[nrsm]?$|s?tel[ns]?$|mal\w*$|jährig\w*$|fach\w*$|köpfig\w*$|e[rn]$")
 _ROMAN = regex.compile(r"\b[IVX]{2,}(?=\p{Ll}{0,3}\b)|\b[VX](?=e?\b)")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
+_DIGITS = regex.compile(r"\d+")
 _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
 
@@ -180,7 +181,7 @@ def _german_number(word: str, values: dict[str, list[int]]) -> int:
             high, low = _german_number(left, values) if left else 1, right.removeprefix("und")
             rest = _german_number(low, values) if low else 0
             return high * factor + rest if high and (rest or not low) else 0
-    if compound := _GERMAN_COMPOUND.fullmatch(word):
+    if "und" in word and (compound := _GERMAN_COMPOUND.fullmatch(word)):
         return sum(values.get(part, [0])[0] for part in compound.groups())
     stem = _GERMAN_ENDING.sub("", word)
     return _german_number(stem, values) if stem != word and len(stem) > 2 else 0
@@ -232,7 +233,7 @@ class _Numbers:
     def known(self) -> set[str]:
         """All values that the text can stand for, without sign and outer zeros."""
         known = _as_digits(self.runs, self.text, self.language) | _roman_numbers(self.text)
-        for value in (*(v for found in self.quantities for v in found.values), *regex.findall(r"\d+", self.text)):
+        for value in (*(v for found in self.quantities for v in found.values), *_DIGITS.findall(self.text)):
             known |= _equivalents(value)
         return known
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ WordLink = tuple[Span, Span]  # a source word and a target word that translates 
 WordsOf = Callable[[str], list[Span]]
 
 MAX_PARTS, MAX_PART = 20_000, 40  # remembered parts, and characters of one
+MAX_SPLIT = 16  # texts whose parts are remembered
 
 T = TypeVar("T")
 
@@ -55,7 +56,19 @@ class PartCache(dict[str, tuple[T, ...]]):
         return found
 
     def __call__(self, text: str) -> list[T]:
-        return list(chain.from_iterable(map(self.__getitem__, text.split(" "))))
+        return list(chain.from_iterable(map(self.__getitem__, parts_of(text))))
+
+
+@lru_cache(MAX_SPLIT)
+def parts_of(text: str) -> list[str]:
+    """Returns the parts of a text between spaces. Several functions need those of one text; a string that was looked up
+    before is found faster."""
+    return text.split(" ")
+
+
+def may_repeat(text: str, times: int) -> bool:
+    """Returns False for most texts in which nothing occurs this many times in a row."""
+    return len(text) - len(set(text)) >= times - 1
 
 
 def shortened(text: str, most: int = 100) -> str:
@@ -79,14 +92,17 @@ def word_lists(name: str) -> dict[str, Any]:
     return section
 
 
-_SPANS = PartCache[Span](lambda part: (match.span() for match in _WORD.finditer(part)))
+_SPANS = PartCache[Span](
+    lambda part: [(0, len(part))] if part.isalpha() else [match.span() for match in _WORD.finditer(part)]
+)
 
 
 def word_spans(text: str) -> list[Span]:
     """Returns the character spans of the words, in order."""
     found, first = list[Span](), 0  # character of the part
-    for part in text.split(" "):
-        found += [(first + start, first + end) for start, end in _SPANS[part]]
+    for part in parts_of(text):
+        for start, end in _SPANS[part]:
+            found.append((first + start, first + end))
         first += len(part) + 1
     return found
 

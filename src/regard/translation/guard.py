@@ -157,7 +157,7 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
         same = len(small.intersection(words_of(seen.source)))
         if same >= limits.copied * len(small):
             return Reason("copied", "The translation repeats the words of the source.")
-    found = foreign_language_of(words, other) if own and other else None
+    found = foreign_language_of(words, other, only=own) if own and other else None
     if found is not None and found[0] == own:
         return Reason("copied", f"The translation seems to be {language_name(own)}, the language of the source.")
     return None

@@ -20,7 +20,8 @@ from regard.translation.translation import Reason
 
 MAX_BETWEEN = 3
 MAX_CHARS_CHECKED = 20_000
-WORDS = PartCache[str](regex.compile(r"\w++").findall)
+WORD = regex.compile(r"\w++")
+WORDS = PartCache[str](lambda part: [part] if part.isalpha() else WORD.findall(part))
 
 
 class Idiom(NamedTuple):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import regex
 
-from regard.text.words import PartCache
+from regard.text.words import PartCache, may_repeat
 
 MAX_CHARS_CHECKED = 20_000  # characters that are checked
 PHRASE = 8  # maximal number of words of a phrase
@@ -30,7 +30,7 @@ class Loop(NamedTuple):
     times: int
 
 
-_WORDS = PartCache[str](WORD.findall)
+_WORDS = PartCache[str](lambda part: [part] if part.isalpha() else WORD.findall(part))
 
 
 def words_of(text: str) -> list[str]:
@@ -73,8 +73,9 @@ def _longest_run_of_repeated(words: Sequence[str]) -> int:
     return longest
 
 
-def _stutters(part: str) -> Iterator[Loop]:
-    return (Loop(m[1], len(m[0]) // len(m[1])) for m in STUTTER.finditer(part))
+def _stutters(part: str) -> list[Loop]:
+    found = STUTTER.finditer(part) if may_repeat(part, 4) else ()
+    return [Loop(m[1], len(m[0]) // len(m[1])) for m in found]
 
 
 _STUTTERS = PartCache(_stutters)

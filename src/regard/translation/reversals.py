@@ -71,6 +71,7 @@ class Lists(NamedTuple):
     phrases: dict[tuple[str, ...], list[Mark]]
     beginnings: dict[str, list[Mark]]
     sizes: dict[str, int]  # of the longest entry that begins with a word
+    lengths: dict[str, list[int]]  # of the beginnings, by their first two letters, in order
     beside_ne: frozenset[str]  # French words that complete a negation
 
 
@@ -106,8 +107,11 @@ def lists(language: str | None) -> Lists | None:
     sizes: dict[str, int] = {}
     for phrase in phrases:
         sizes[phrase[0]] = max(len(phrase), sizes.get(phrase[0], 0))
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for length, start in sorted({(len(start), start[:2]) for start in beginnings if len(start) <= LONGEST_ENTRY}):
+        lengths[start].append(length)
     beside_ne = frozenset(negation["certain"].split() + negation.get("beside_ne", "").split())
-    return Lists(dict(phrases), dict(beginnings), sizes, beside_ne)
+    return Lists(dict(phrases), dict(beginnings), sizes, dict(lengths), beside_ne)
 
 
 def marked_words(text: str, language: str) -> Found | None:
@@ -166,15 +170,15 @@ def _reader(language: str) -> PartCache[Word]:
     return PartCache(lambda part: [(word, marks(word)) for word in WORD.findall(part)])
 
 
-def _by_beginning(beginnings: dict[str, list[Mark]], word: str) -> list[tuple[Mark, float]]:
+def _by_beginning(entries: Lists, word: str) -> list[tuple[Mark, float]]:
     """Returns the marks of a word whose entries are beginnings of words, with lengths less than 1."""
-    ends = range(2, min(len(word), LONGEST_ENTRY) + 1)
-    return [(mark, end / 100) for end in ends for mark in beginnings.get(word[:end], ())]
+    ends = entries.lengths.get(word[:2], ())
+    return [(mark, end / 100) for end in ends if end <= len(word) for mark in entries.beginnings.get(word[:end], ())]
 
 
 def _longest(entries: Lists, words: Sequence[str], place: int) -> list[tuple[Mark, int]]:
     """Returns the marks of the longest entry of each scale that begins at a place, with its number of words."""
-    marks = _by_beginning(entries.beginnings, words[place])
+    marks = _by_beginning(entries, words[place])
     for size in range(1, entries.sizes.get(words[place], 0) + 1):
         for mark in entries.phrases.get(tuple(words[place : place + size]), ()):
             marks.append((mark, size))
