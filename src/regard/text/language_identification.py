@@ -52,6 +52,7 @@ TIE_MARGIN = 2.0  # nats within which two languages count as equally probable
 MIXED_SHARE = 0.8  # minimal share of the words in one language, else a text of many lines is mixed
 
 REPETITION = re.compile(r"([^\W\d_]{1,3}?)\1{3,}")  # hahahaha, noooo
+NOT_WESTERN = re.compile("[^\x00-\xa9\xab-\xb9\xbb-\u0137\u0139-\u017f\u2010-\u203a€]")  # perhaps a letter without case
 NOT_IN_WORDS = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these has no language
 
 # Languages that one sentence cannot distinguish
@@ -126,7 +127,19 @@ def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
     >>> foreign_language("The cat is on the mat.", "en") is None, foreign_language("Zürich", "en") is None
     (True, True)
     """
+    if _has_common_words(text[:MAX_CHARACTERS], expected):
+        return None
     return foreign_language_of(language_words(text), expected)
+
+
+def _has_common_words(text: str, language: str) -> bool:
+    """Whether a text has enough common words of a language, by its parts between spaces, each at most one word. Quick,
+    and nearly always True for a sentence in the language."""
+    if NOT_WESTERN.search(text):
+        return False
+    parts = text.lower().split()
+    common = len(COMMON_WORDS.get(language, frozenset()).intersection(parts))
+    return common >= max(ENOUGH_COMMON_WORDS, COMMON_SHARE * len(parts))
 
 
 def foreign_language_of(words: Sequence[str], expected: str, only: str | None = None) -> tuple[str, float] | None:

@@ -154,8 +154,9 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
     words = language_words(seen.target)
     small = set(words_of(" ".join([word for word in words if not word[:1].isupper()])))
     if len(small) >= limits.fewest_copied:
-        same = len(small.intersection(words_of(seen.source)))
-        if same >= limits.copied * len(small):
+        source, enough = seen.source.lower(), limits.copied * len(small)
+        may_be_copied = sum([word in source for word in small]) >= enough  # perhaps only as parts of words
+        if may_be_copied and len(small.intersection(words_of(seen.source))) >= enough:
             return Reason("copied", "The translation repeats the words of the source.")
     found = foreign_language_of(words, other, only=own) if own and other else None
     if found is not None and found[0] == own:

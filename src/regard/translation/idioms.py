@@ -21,7 +21,6 @@ from regard.translation.translation import Reason
 MAX_BETWEEN = 3
 MAX_CHARS_CHECKED = 20_000
 WORD = regex.compile(r"\w++")
-WORDS = PartCache[str](lambda part: [part] if part.isalpha() else WORD.findall(part))
 
 
 class Idiom(NamedTuple):
@@ -63,6 +62,13 @@ def _tables() -> dict[tuple[str, str], Table]:
     return found
 
 
+@cache
+def _known_words(source: str, target: str) -> PartCache[str]:
+    """Returns what finds the words of the table in a text."""
+    table = _tables()[source, target]
+    return PartCache(lambda part: [word for word in WORD.findall(part) if word in table])
+
+
 def rarest_word(words: str) -> str:
     """Returns the longest word that is listed with all its forms.
 
@@ -82,13 +88,10 @@ def literal_idioms(source: str, target: str, languages: tuple[str | None, str | 
     if table is None:
         return []
     source, there = source[:MAX_CHARS_CHECKED], None
-    words = WORDS(source.lower())
-    if table.keys().isdisjoint(words):
-        return []
     found: dict[str, Reason] = {}
-    for word in dict.fromkeys(words):
-        for pattern, idiom in table.get(word, ()):
-            there = set(WORDS(target[:MAX_CHARS_CHECKED].lower())) if there is None else there
+    for word in dict.fromkeys(_known_words(*languages)(source.lower())):
+        for pattern, idiom in table[word]:
+            there = set(WORD.findall(target[:MAX_CHARS_CHECKED].lower())) if there is None else there
             if any(there.isdisjoint(forms) for forms in idiom.literal):
                 continue
             if text := pattern.search(source):

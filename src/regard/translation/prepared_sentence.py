@@ -191,7 +191,8 @@ def edit_origins(start: int, end: int, edits: Sequence[TextEdit]) -> tuple[Span,
     """Returns the span in the text of each character of the result of `replace_spans`."""
     origins: list[Span] = []
     for first, stop, new in (*edits, (end, end, "")):
-        origins += [(at, at + 1) for at in range(start, first)] + [(first, stop)] * len(new)
+        origins += zip(range(start, first), range(start + 1, first + 1), strict=True)
+        origins += [(first, stop)] * len(new)
         start = stop
     return tuple(origins)
 

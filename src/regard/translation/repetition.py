@@ -34,6 +34,7 @@ _WORDS = PartCache[str](lambda part: [part] if part.isalpha() else WORD.findall(
 
 
 def words_of(text: str) -> list[str]:
+    """Returns the words of a text in lower case."""
     return _WORDS(text[:MAX_CHARS_CHECKED].lower())
 
 

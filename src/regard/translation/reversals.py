@@ -51,8 +51,7 @@ LONGEST_ENTRY = 30  # letters
 CLAUSE_ENDS = frozenset(".;:!?()")
 WORD = regex.compile(r"\p{L}++|\d|[.;:!?()]")
 Marks = tuple[tuple[Mark, int], ...]  # of the longest entries that begin at a word, with their number of words
-Word = tuple[str, Marks | None]  # None: they depend on the words after it
-NO_MARKS: Marks = ()  # of most words
+Word = str | tuple[str, Marks | None]  # most have no marks; None: they depend on the words after it
 
 
 class Place(NamedTuple):
@@ -124,11 +123,11 @@ def marked_words(text: str, language: str) -> Found | None:
     if entries is None:
         return None
     read = _reader(language)(_rewritten(text[:MAX_CHARS_CHECKED].lower(), language))
-    words = [word for word, _ in read]
+    words = [one if isinstance(one, str) else one[0] for one in read]
     found: Found = defaultdict(list)
     ends: dict[str, tuple[int, int]] = {}  # the last entry of each scale: entries inside it are not counted
     last = -CONCORD_WORDS - 1  # place of the last negation in the clause
-    for place, word, marks in [(place, *one) for place, one in enumerate(read) if one[1] != NO_MARKS]:
+    for place, (word, marks) in [(place, one) for place, one in enumerate(read) if not isinstance(one, str)]:
         if word in CLAUSE_ENDS:
             last = -CONCORD_WORDS - 1
         elif word.isdecimal():
@@ -167,7 +166,11 @@ def _reader(language: str) -> PartCache[Word]:
             return None
         return tuple(_longest(entries, [word], 0))
 
-    return PartCache(lambda part: [(word, marks(word)) for word in WORD.findall(part)])
+    def read(part: str) -> list[Word]:
+        words = [(word, marks(word)) for word in WORD.findall(part)]
+        return [word if found == () else (word, found) for word, found in words]
+
+    return PartCache(read)
 
 
 def _by_beginning(entries: Lists, word: str) -> list[tuple[Mark, float]]:
