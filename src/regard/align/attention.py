@@ -113,8 +113,8 @@ def word_attention(
 
 
 def _first_subwords(subwords: Sequence[Span], words: Sequence[Span]) -> list[int] | None:
-    """Returns the index of the first subword of each word, if each has one, and every subword is within one word or is
-    a space that belongs to the word after it (`subword_shares`); else None."""
+    """Returns the index of the first subword of each word, if each has one, and every subword is within one word, is a
+    space that belongs to the word after it (`subword_shares`) or an empty one before the first word; else None."""
     firsts: list[int] = []
     begin = stop = before = 0  # span of the word, and end of the one before
     remaining = iter(words)
@@ -122,7 +122,7 @@ def _first_subwords(subwords: Sequence[Span], words: Sequence[Span]) -> list[int
         if start >= stop:
             before, (begin, stop) = stop, next(remaining, (0, 0))
             firsts.append(i)
-        in_word = begin <= start < end <= stop
+        in_word = begin <= start < end <= stop or i == start == end == begin < stop
         if not in_word and not (start < end <= begin <= end + start - before):
             return None
     return firsts if len(firsts) == len(words) else None

@@ -18,10 +18,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import regex
 
@@ -50,15 +50,6 @@ COMMON_RANK = 3_000  # words of lower rank by frequency are hardly rare
 UNKNOWN_RANK = 200_000  # of a word that the training text does not have
 
 
-class _ScannedText(NamedTuple):
-    """A text, its language, its distinct words and those of them that are unfamiliar."""
-
-    text: str
-    language: str
-    words: frozenset[str]
-    unfamiliar: Set[str]
-
-
 class KnownWords:
     """
     >>> pairs = [("I saw Tom on Monday.", "J'ai vu Tom lundi."), ("The cat sleeps.", "Le chat dort.")]
@@ -79,7 +70,7 @@ class KnownWords:
         self.words = frozenset(self.ordered or words)  # ordinary in lower case, translated with a capital
         self.copied = frozenset(copied)
         self.rare = frozenset(rare)
-        self._last: _ScannedText | None = None
+        self._unfamiliar: dict[str, PartCache[str]] = {}  # by language
 
     @classmethod
     def learn(cls, pairs: Iterable[tuple[str, str]], language: str = "en", min_copied: int = MIN_COPIED) -> KnownWords:
@@ -189,18 +180,13 @@ class KnownWords:
         >>> sorted(known.unfamiliar("The cat. Mr Baker, the cta"))
         ['Baker', 'Mr', 'cta']
         """
-        return self._scanned(text, language).unfamiliar
+        if language not in self._unfamiliar:  # no word extends over a space
+            self._unfamiliar[language] = PartCache(partial(self._unfamiliar_forms, language))
+        return set(self._unfamiliar[language](text))
 
-    def distinct_words(self, text: str, language: str = "en") -> frozenset[str]:
-        return self._scanned(text, language).words
-
-    def _scanned(self, text: str, language: str) -> _ScannedText:
-        last = self._last  # a sentence is searched for names, then for misspelled words
-        if last is None or (last.text, last.language) != (text, language):
-            words = frozenset(cased_forms(text, language))
-            unknown = {word for word in words - self.words if word.lower() not in self.words}
-            last = self._last = _ScannedText(text, language, words, unknown | words & self.rare)
-        return last
+    def _unfamiliar_forms(self, language: str, text: str) -> list[str]:
+        forms = [text] if text.isalpha() else cased_forms(text, language)
+        return [form for form in forms if form in self.rare or self.words.isdisjoint((form, form.lower()))]
 
     def truecased(self, word: str) -> str:
         """Capitalizes a word in lower case, if it is known only or far more often with a capital.

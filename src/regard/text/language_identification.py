@@ -286,8 +286,8 @@ def map_tables(folder: Path) -> tuple[Any, ...]:
     entry by entry are memory views, whose entries are Python numbers."""
     import numpy as np
 
-    mapped = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
-    ptc, pc, classes, *looked_up = map(np.asarray, mapped)  # slices of a numpy.memmap are slow
+    ptc, pc, classes, *looked_up = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
+    ptc, pc = np.asarray(ptc), np.asarray(pc)  # slices of a numpy.memmap are slow
     return ptc, pc, classes.tolist(), *(memoryview(table) for table in looked_up)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import regex
 
-from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, TITLES, CasedWord, cased_words
+from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, TITLES, CasedWord, cased_forms, cased_words
 from regard.text.known_words import KnownWords
 from regard.text.words import Span, word_lists
 
@@ -70,12 +70,12 @@ def may_have_names(text: str, known: KnownWords, language: str) -> bool:
     """Whether any word may be a name, wherever it is in a sentence: quickly False for most texts without names."""
     if _MIXED_CASE.search(text):
         return True
-    names = [word for word in known.unfamiliar(text, language) if known.is_name(word, at_start=False)]
-    if not names or language not in NOUN_CAPITALIZING_LANGUAGES:
-        return bool(names)
-    words = known.distinct_words(text, language)
-    follow = not (words.isdisjoint(_LISTS["before_names"]) and words.isdisjoint(known.copied))
-    return follow or any(map(str.isupper, names))
+    unfamiliar = known.unfamiliar(text, language)
+    if unfamiliar and language in NOUN_CAPITALIZING_LANGUAGES:
+        words = cased_forms(text, language)
+        if _LISTS["before_names"].isdisjoint(words) and known.copied.isdisjoint(words):
+            unfamiliar = set(filter(str.isupper, unfamiliar))
+    return any(known.is_name(word, at_start=False) for word in unfamiliar)
 
 
 def _has_name_shape(form: str, known: KnownWords | None) -> bool:

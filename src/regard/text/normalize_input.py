@@ -122,7 +122,10 @@ def spelling_corrections(
     first = FIRST_LETTER.search(sentence)
     if not first or not first[0].isupper():
         return []
-    wrong = {word for word in known.unfamiliar(sentence, language) if known.may_be_misspelled(word, language)}
+    edges = [0, *(edge for span in excluded for edge in span), len(sentence)]
+    outside = " ".join([sentence[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)])
+    unfamiliar = known.unfamiliar(sentence, language)
+    wrong = {word for word in unfamiliar if word in outside and known.may_be_misspelled(word, language)}
     edits = []
     for start, end, at_start in cased_words(sentence, excluded, language) if wrong else ():
         before, after = sentence[start - 1 : start] if start else " ", sentence[end : end + 1] or " "

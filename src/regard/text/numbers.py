@@ -199,7 +199,8 @@ def numbers_in_words(text: str, language: str = "en") -> set[str]:
 def _as_digits(runs: Sequence[NumberRun], text: str, language: str) -> set[str]:
     found = {round(value) for run in runs for values in run.values for value in values if value == round(value)}
     found |= {run.total for run in runs}
-    if found and not number_words(language).afternoon.isdisjoint(map(str.lower, _WORD.findall(text))):
+    afternoon, lower = number_words(language).afternoon, text.lower()
+    if found and any(word in lower for word in afternoon) and not afternoon.isdisjoint(_WORD.findall(lower)):
         found.update(
             {value + 12 for value in found if value <= 12} | {value - 12 for value in found if 12 < value < 25}
         )

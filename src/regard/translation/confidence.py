@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ PENALTY = 1.0  # L2, on weights of standardized features
 BINS = 10  # of the calibration error
 FRAGMENT_WORDS = 3  # maximal words of a fragment
 MAX_CHARS_CHECKED = 20_000  # whose words are looked up
+MAX_REMEMBERED = 50_000  # words
 MIN_PART = 3  # letters of a part of a compound
 LOST = -3.0  # log-probability of a source token, below which the translation does not predict it
 
@@ -144,6 +146,7 @@ def word_rarities(source: str, known: KnownWords) -> list[float]:
     return known.rarities(source[:MAX_CHARS_CHECKED]) if known.ordered else []
 
 
+@lru_cache(MAX_REMEMBERED)
 def _is_compound(word: str, words: frozenset[str]) -> bool:
     """Whether a word consists of two known words, with or without a linking s."""
 
