@@ -51,5 +51,8 @@ def test_only_lost_slots_are_searched_twice(monkeypatch: pytest.MonkeyPatch) -> 
     assert [one.constraint for one in first] == [None] * 4
     best = [some[0].ids for some in search(engine.model, first[:4], OPTIONS)]
     assert second == [*(one for one, ids in zip(requests, best, strict=False) if not satisfies(ids, SLOT)), requests[4]]
+    failed = [one._replace(free_search_failed=True) for one in requests[:2]]
+    engine.search(failed, OPTIONS)
+    assert asked.pop() == failed
     engine.search(requests[:1], SearchOptions(1, sampling=Sampling(seed=1)))
     assert asked[2][0].constraint is SLOT  # samples are drawn under the constraint

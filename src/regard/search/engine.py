@@ -63,6 +63,7 @@ class SearchRequest(NamedTuple):
     prefix: Ids = ()  # forced first tokens of the translation
     stops: tuple[StopSignal, ...] = ()  # the request is abandoned when all of them say so; never without any
     context: Context | None = None  # only of requests for `search_in_context`
+    free_search_failed: bool = False  # a search without the constraint gave no hypothesis that meets it
 
     @property
     def is_stopped(self) -> bool:

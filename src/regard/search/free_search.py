@@ -19,9 +19,11 @@ def search_freely_first(
     search: Search, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
 ) -> list[list[Hypothesis]]:
     """Searches in two calls of `search`: first without constraints, also for sentences with slots, then with them, for
-    all other sentences with a constraint and for those whose best hypothesis lost a slot."""
+    all other sentences with a constraint and for those whose best hypothesis lost a slot, here or in a free search
+    before (`free_search_failed`)."""
     rules = [one.constraint for one in requests]
-    slots = [i for i, rule in enumerate(rules) if isinstance(rule, EachOnce) and options.sampling is None]
+    only_bound = [options.sampling is not None or one.free_search_failed for one in requests]
+    slots = [i for i, rule in enumerate(rules) if isinstance(rule, EachOnce) and not only_bound[i]]
     free = sorted([*slots, *(i for i, rule in enumerate(rules) if rule is None)])
     found: list[list[Hypothesis]] = [[] for _ in requests]
     if free:
