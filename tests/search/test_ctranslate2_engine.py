@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -169,10 +171,34 @@ def test_only_the_sentence_whose_constraint_is_not_kept_is_handed_over(
         requests[2]._replace(constraint=NoRepeat.for_source(3, requests[2].ids)),
     ]
     found = engine.search(asked, BEAM)
-    assert recorder.asked == [asked[1]]
+    assert recorder.asked == [asked[1]._replace(free_search_failed=True)]
     assert found[0][0].ids == free[0][0].ids
     assert found[2][0].ids == free[2][0].ids
     assert all(satisfies(one.ids, asked[0].constraint) for one in found[0])
+
+
+def test_a_wider_beam_meets_the_constraint_that_a_greedy_search_violates(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.search.ctranslate2_engine.SCORE_MARGIN", math.inf)  # other hypotheses are far worse
+    engine, wide = dataclasses.replace(trained[0], make_native=NeverAsked()), SearchOptions(5, 0.6, nbest=5)
+    asked, expected = [], []
+    for request, (greedy,), several in zip(
+        requests, engine.search(requests, GREEDY), engine.search(requests, wide), strict=True
+    ):
+        tokens = (
+            token for one in several for token in one.ids if token not in greedy.ids and one.ids.count(token) == 1
+        )
+        for token in islice(tokens, 1):
+            rule = EachOnce(frozenset({token}), frozenset({token}))
+            asked.append(request._replace(constraint=rule))
+            expected.append(next(one for one in several if satisfies(one.ids, rule)))
+    seen: list[int] = []
+    found = engine.search(asked, GREEDY, seen.append)
+    assert asked
+    assert sum(seen) == len(asked)
+    assert [one.ids for (one,) in found] == [one.ids for one in expected]
+    assert [one.score for (one,) in found] == pytest.approx([one.score for one in expected], abs=1e-4)
 
 
 def test_without_torch_the_best_is_returned_though_it_violates_its_constraint(

@@ -134,3 +134,30 @@ class PrefixSearch:
 
     def _fits(self, request: SearchRequest) -> bool:
         return max_target_length(request.ids) + 1 < self.model.made.positions
+
+
+def with_prefix(
+    engine: Engine, search: PrefixSearch, requests: Sequence[SearchRequest], options: SearchOptions
+) -> list[list[Hypothesis]]:
+    """Returns hypotheses that begin with the prefix of their request and meet its constraint, best first; none where
+    the search found none. CTranslate2 does not score a prefix, so it is scored with the best hypothesis."""
+    lists = [
+        sorted((one for one in found if satisfies(one.ids, request.constraint)), key=lambda one: -one.log_prob)
+        for request, found in zip(requests, search.search(requests, options, attention=False), strict=True)
+    ]
+    ended = [i for i, found in enumerate(lists) if found]
+    rows = engine.log_probs([requests[i].ids for i in ended], [lists[i][0].ids for i in ended]) if ended else []
+    for i, row in zip(ended, rows, strict=True):
+        best, *_ = found = lists[i]
+        totals = [float(row.sum()) - best.log_prob + one.log_prob for one in found]
+        made = [
+            Hypothesis(
+                one.ids,
+                tuple(row.tolist()) if one is best else (),
+                total / length_penalty(len(one.ids) + 1, options.length_penalty),
+                total,
+            )
+            for one, total in zip(found, totals, strict=True)
+        ]
+        lists[i] = sorted(made, key=lambda one: -one.score)[: options.nbest]
+    return lists

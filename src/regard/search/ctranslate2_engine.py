@@ -7,8 +7,9 @@ same hypotheses: ranked by our length penalty (CTranslate2 divides by length^α,
 n-best list is ranked again), each cut off at the limit of its own source, with the attention of the alignment heads.
 
 A sentence with a constraint is first searched without it: if the best hypothesis meets the constraint, it is also the
-best of those that do. If not, the best of the beam that does is taken; if none does, or only one that is far less
-probable, the search is resumed from where the best one violated the constraint (`constraint_repair.py`).
+best of those that do. If not, the best of the beam that does is taken. If none does, or only one that is far less
+probable, a search with a narrow beam is repeated with a wider one; then the search is resumed from where the best
+hypothesis violated the constraint (`constraint_repair.py`).
 
 Everything else is left to the native engine, which is created on first use: sampling, options that CTranslate2 does
 not support, sentences beyond its positions, and constraints for which no translation was found (without torch, these
@@ -18,7 +19,7 @@ are returned violated).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,7 +38,7 @@ from regard.search.constraint_repair import (
     weights_of,
 )
 from regard.search.constraints import satisfies
-from regard.search.context_search import PrefixSearch, continuations, joined
+from regard.search.context_search import PrefixSearch, continuations, joined, with_prefix
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import (
     Engine,
@@ -64,6 +65,7 @@ EXTRA_HYPOTHESES = (
     1  # hypotheses beyond `beam` that must end before a search stops; with 0, one result in sixty differs
 )
 NARROW_BEAM = 2  # up to this beam there are none: 1% of results differ, at the same quality, in 5% less time
+WIDER_BEAM = 5  # for a sentence of which a narrow beam has no hypothesis that meets its constraint
 
 
 class RawHypothesis(NamedTuple):
@@ -94,20 +96,11 @@ class CTranslate2Engine:
         found: list[list[Hypothesis]] = [[] for _ in requests]
         broken: dict[int, Hypothesis] = {}  # the best, if none meets the constraint or only a far less probable one
         own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request, options.beam)]
-        never: list[int] = []  # those with tokens that must be suppressed
-        for suppressed, some in ((False, own), (True, never)):
-            for i, ended in self._searched(requests, some, options, suppressed):
-                if not suppressed and any(SUPPRESSED_TOKENS.intersection(one.tokens) for one in ended):
-                    never.append(i)
-                    continue
-                rule, ranked = requests[i].constraint, self._ranked(requests[i], ended, options)
-                best = next(ranked)
-                meeting = (one for one in chain([best], ranked) if rule is None or satisfies(one.ids, rule))
-                found[i] = list(islice(meeting, options.nbest))
-                if not found[i] or found[i][0].score < best.score - SCORE_MARGIN:
-                    broken[i] = best
-                elif progress is not None:
-                    progress(1)
+        self._search_freely(requests, own, options, found, broken, progress)
+        if broken and options.beam <= NARROW_BEAM:
+            slots = (i for i in broken if translatable_rules(requests[i]) is not None)
+            again = [i for i in slots if self._fits(requests[i], WIDER_BEAM)]
+            self._search_freely(requests, again, replace(options, beam=WIDER_BEAM), found, broken, progress)
         for i, hypotheses in self._resumed(requests, broken, options).items():
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
         if progress is not None and (done := sum(bool(found[i]) for i in broken)):
@@ -116,6 +109,34 @@ class CTranslate2Engine:
         if left:
             self._search_left(requests, left, found, broken, options, progress)
         return found
+
+    def _search_freely(
+        self,
+        requests: Sequence[SearchRequest],
+        some: Sequence[int],
+        options: SearchOptions,
+        found: list[list[Hypothesis]],
+        broken: dict[int, Hypothesis],
+        progress: Progress | None,
+    ) -> None:
+        """Searches without constraints. Records in `found` the hypotheses that meet the constraint of their request,
+        and in `broken` the best hypothesis, if none meets the constraint or only a far less probable one."""
+        never: list[int] = []  # those with tokens that must be suppressed
+        for suppressed, now in ((False, some), (True, never)):
+            for i, ended in self._searched(requests, now, options, suppressed):
+                if not suppressed and any(SUPPRESSED_TOKENS.intersection(one.tokens) for one in ended):
+                    never.append(i)
+                    continue
+                rule, ranked = requests[i].constraint, self._ranked(requests[i], ended, options)
+                best = next(ranked)
+                meeting = (one for one in chain([best], ranked) if rule is None or satisfies(one.ids, rule))
+                found[i] = list(islice(meeting, options.nbest)) or found[i]
+                if not found[i] or found[i][0].score < best.score - SCORE_MARGIN:
+                    broken[i] = best
+                    continue
+                broken.pop(i, None)
+                if progress is not None:
+                    progress(1)
 
     def _search_left(
         self,
@@ -129,23 +150,24 @@ class CTranslate2Engine:
         """Searches for requests with a prefix, then by the native engine for what is left. Without torch, the best
         hypothesis is returned though it violates its constraint; the caller's checks report what it lacks."""
         if supports(options) and not options.min_length:
-            for i, hypotheses in self._prefixed(requests, [i for i in left if requests[i].prefix], options):
-                found[i] = hypotheses
-                if progress is not None:
+            begun = [i for i in left if requests[i].prefix]
+            lists = with_prefix(self, self._prefix_search(options), [requests[i] for i in begun], options)
+            for i, found[i] in zip(begun, lists, strict=True):
+                if progress is not None and found[i]:
                     progress(1)
         if broken and not has_torch():
             for i in broken.keys() & left:
                 found[i] = [broken[i]]
         left = [i for i in left if not found[i] and requests[i].may_fall_back]
-        again = self.native.search([requests[i] for i in left], options, progress) if left else []
+        asked = [requests[i]._replace(free_search_failed=i in broken) for i in left]
+        again = self.native.search(asked, options, progress) if left else []
         for i, hypotheses in zip(left, again, strict=True):
             found[i] = hypotheses
 
     def search_in_context(self, requests: Sequence[SearchRequest], options: SearchOptions) -> list[list[Hypothesis]]:
         if not supports(options) or options.min_length:
             return self.native.search_in_context(requests, options)
-        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
-        search, attention = PrefixSearch(self.model, budget), options.attention and self._aligns
+        search, attention = self._prefix_search(options), options.attention and self._aligns
         return continuations(self, requests, search.search(list(map(joined, requests)), options, attention), options)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
@@ -205,6 +227,13 @@ class CTranslate2Engine:
 
     # ── search ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _budget(self, options: SearchOptions) -> int:
+        """The maximal number of source tokens of a batch."""
+        return min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
+
+    def _prefix_search(self, options: SearchOptions) -> PrefixSearch:
+        return PrefixSearch(self.model, self._budget(options))
+
     @property
     def _aligns(self) -> bool:
         """Whether the converted model returns the attention of this view."""
@@ -245,10 +274,9 @@ class CTranslate2Engine:
         One token more than the limit is allowed, so that there is attention from the last token too. Suppressing tokens
         changes the probabilities of the others a little, so it is done only where it is needed.
         """
-        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
         pending = []
         wanted = options.beam + EXTRA_HYPOTHESES if options.beam > NARROW_BEAM else options.beam
-        for batch in token_batches([len(requests[i].ids) for i in some], budget):
+        for batch in token_batches([len(requests[i].ids) for i in some], self._budget(options)):
             sources = [requests[some[place]].ids for place in batch]
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
@@ -276,33 +304,6 @@ class CTranslate2Engine:
                     attention = [first + rows[1:] for rows in attention]
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
                 yield some[place], [RawHypothesis(*one) for one in ended]
-
-    def _prefixed(
-        self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions
-    ) -> Iterator[tuple[int, list[Hypothesis]]]:
-        """Yields hypotheses that begin with the prefix of their request and meet its constraint, best first; none where
-        the search found none. CTranslate2 does not score a prefix, so it is scored with the best hypothesis."""
-        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
-        searched = PrefixSearch(self.model, budget).search([requests[i] for i in some], options, attention=False)
-        lists = [
-            sorted((one for one in found if satisfies(one.ids, requests[i].constraint)), key=lambda one: -one.log_prob)
-            for i, found in zip(some, searched, strict=True)
-        ]
-        ended = [(i, found) for i, found in zip(some, lists, strict=True) if found]
-        if not ended:
-            return
-        rows = self.log_probs([requests[i].ids for i, _ in ended], [found[0].ids for _, found in ended])
-        for (i, found), row in zip(ended, rows, strict=True):
-            forced = float(row.sum()) - found[0].log_prob
-            totals = [forced + one.log_prob for one in found]
-            scores = [
-                total / length_penalty(len(one.ids) + 1, options.length_penalty)
-                for total, one in zip(totals, found, strict=True)
-            ]
-            own = [tuple(row.tolist()), *[()] * (len(found) - 1)]
-            ranked = zip(found, own, scores, totals, strict=True)
-            made = [Hypothesis(one.ids, logs, score, total) for one, logs, score, total in ranked]
-            yield i, sorted(made, key=lambda one: -one.score)[: options.nbest]
 
     def _ranked(
         self, request: SearchRequest, found: Sequence[RawHypothesis], options: SearchOptions
