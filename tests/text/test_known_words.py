@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from regard.bundle.bundled_models import folder_of
 from regard.errors import InputError
+from regard.text.casing import cased_forms
 from regard.text.known_words import LONG_WORD, RANKED_WORD, KnownWords
 from regard.text.normalize_input import sentence_case, truecase
 
@@ -180,3 +181,16 @@ def test_words_of_a_text_are_those_of_one_pass_over_it(text: str) -> None:
     words = LONG_WORD.findall(text)
     assert known.unlisted(text) == [one for one in words if not {one, one.lower()} & {"chat", "hac", "Cat"}]
     assert len(known.rarities(text)) == len(RANKED_WORD.findall(text))
+
+
+@given(
+    st.lists(st.sampled_from(["The", "cat", "d'Anne", "l'été", "cat's", "Baker,", "(Tom)", "A&B", "x-Y\tz", ""])).map(
+        " ".join
+    )
+)
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_unfamiliar_words_are_those_of_one_pass_over_the_text(language: str, text: str) -> None:
+    known = KnownWords(["the", "cat", "Baker"], ["Tom"], ["Baker"])
+    forms = set(cased_forms(text, language))
+    unknown = {form for form in forms if form not in known.words and form.lower() not in known.words}
+    assert known.unfamiliar(text, language) == unknown | forms & known.rare

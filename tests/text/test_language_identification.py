@@ -220,3 +220,26 @@ def test_where_nothing_can_be_written_it_works_all_the_same(
 ) -> None:
     (tmp_path / "cache").write_text("a file is in the way of the folder")
     assert load_identifier().rank(TEXTS[0]) == packed.rank(TEXTS[0])
+
+
+COMMON = sorted(language_identification.COMMON_WORDS["en"])
+
+
+@given(
+    st.lists(st.sampled_from([*COMMON, "THE", "cat,", "Zürich", "-x", "3", "漢字", "ĸĸĸĸ"]), max_size=30).map(" ".join)
+)
+def test_a_text_with_enough_common_words_is_not_foreign(text: str) -> None:
+    if language_identification._has_common_words(text, "en"):
+        assert language_identification.foreign_language_of(language_identification.language_words(text), "en") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Where is the old railway station, please?", "Der Zug fährt morgen früh ab.", "El tren."]
+)
+@pytest.mark.parametrize("expected", ["en", "de", "fr", "xx"])
+def test_one_language_is_found_as_among_all(text: str, expected: str) -> None:
+    words = language_identification.language_words(text)
+    found = language_identification.foreign_language_of(words, expected)
+    for only in ("en", "de", "es", "xx"):
+        among_two = language_identification.foreign_language_of(words, expected, only)
+        assert among_two == found if found and found[0] == only else among_two in (None, found)

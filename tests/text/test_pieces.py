@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.pieces import ESCAPE, ONE, SPACE, from_pieces_form, piece_spans
+from regard.text.pieces import ESCAPE, ONE, SPACE, from_pieces_form, piece_shape, piece_spans, shape_spans
+from regard.text.slots import FIRST_BYTE, SLOTS
 
 PIECES = st.lists(st.text(f"aé漢{SPACE}", max_size=4).map(str.encode), max_size=8)
 CUT = [b"\xc3", b"\xa9"]  # an é in two pieces, so that spans are counted byte by byte
@@ -28,3 +29,21 @@ def test_a_span_is_the_text_of_its_piece(pieces: list[bytes]) -> None:
 
 def test_an_escaped_character_is_one() -> None:
     assert piece_spans([f"{SPACE}a{ESCAPE}{ONE}".encode(), b"b"]) == [(0, 2), (2, 3)]
+
+
+@given(
+    st.lists(
+        st.sampled_from([*(f"{SPACE}le é {SPACE}{SPACE}a".split()), SPACE, "漢字"]).map(str.encode) | st.just(b"\xf5")
+    )
+)
+def test_spans_of_shapes_are_those_of_the_pieces(pieces: list[bytes]) -> None:
+    shapes = [shape for shape in map(piece_shape, pieces) if shape]
+    assert len(shapes) == len(pieces)
+    begins = bool(pieces) and pieces[0].startswith(SPACE.encode())
+    assert shape_spans(shapes, int(begins)) == piece_spans(pieces)
+
+
+def test_only_pieces_of_whole_characters_have_a_shape() -> None:
+    assert piece_shape(bytes([FIRST_BYTE])) == (1, 0)
+    assert from_pieces_form(bytes([FIRST_BYTE])) == SLOTS[0]
+    assert not any(map(piece_shape, (b"", b"\xc3", b"\xf5\xf6", ESCAPE.encode())))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.text import words
-from regard.text.words import MAX_PART, PartCache, split_words, word_spans
+from regard.text.words import MAX_PART, PartCache, may_repeat, split_words, word_spans
 
 TEXT = st.text(st.sampled_from("aL'’é-3 \t\n\x1c.猫\u0301\u00a0"))
 
@@ -57,3 +57,9 @@ def test_a_part_is_computed_once_unless_it_is_long(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(words, "MAX_PARTS", 2)
     assert cache("c a") == ["c", "a"]  # "c" takes the place of the others
     assert len(cache) == 2
+
+
+@given(st.text("ab", min_size=1, max_size=4), st.integers(2, 6), st.text("abc", max_size=4))
+def test_a_text_with_a_repetition_may_repeat(unit: str, times: int, rest: str) -> None:
+    assert may_repeat(rest + unit * times, times)
+    assert not may_repeat("abc", 2)

@@ -143,8 +143,11 @@ def test_remembered_marks_are_those_of_the_word_in_its_text(data: st.DataObject,
     assert entries is not None
     known = [*map(" ".join, entries.phrases), *entries.beginnings, "chair", "2", ".", "not_only"]
     text = " ".join(data.draw(st.lists(st.sampled_from(known), max_size=12)))
-    read = module._reader(language)(text)
+    read = [(one, ()) if isinstance(one, str) else one for one in module._reader(language)(text)]
     words = module.WORD.findall(text)
     assert [word for word, _ in read] == words
-    for place, (_, marks) in enumerate(read):
+    for place, (word, marks) in enumerate(read):
         assert marks is None or list(marks) == module._longest(entries, words, place)
+        ends = range(2, len(word) + 1)
+        begun = [(mark, end / 100) for end in ends for mark in entries.beginnings.get(word[:end], ())]
+        assert module._by_beginning(entries, word) == begun
