@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.translation.translator import TextTranslator
 
 MAX_CHUNK_LINES = 2000  # enough to sort into full batches
-MIN_CHUNK_LINES = 50
+MIN_CHUNK_LINES = 100  # a round of searches on a GPU takes nearly as long for fewer
 CHUNKS_OF_WORKER = 4  # with several workers, so that all end at about the same time
 MAX_CHUNK_BYTES = 1 << 20  # a chunk that reaches this size takes no further line
 MAX_PARAGRAPH_BYTES = 16 << 20  # a paragraph of wrapped lines that reaches this size is cut at the end of a line
