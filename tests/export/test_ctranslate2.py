@@ -19,10 +19,11 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.folder import CARD, WEIGHTS
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2 import export_ctranslate2, read_conversion_info, source_checksum
+from regard.export.ctranslate2 import MAP, export_ctranslate2, read_conversion_info, source_checksum, write_map
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.search.native_engine import NativeEngine
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.text.vocabulary import BYTES, SPECIALS
 from regard.translation.translator import TextTranslator
 from support import LINES
 
@@ -199,3 +200,11 @@ def test_converting_needs_no_torch(tokenizer: Tokenizer, tmp_path: Path) -> None
         "export_ctranslate2(Path(sys.argv[1]), Path(sys.argv[2])); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program, tmp_path / "model", tmp_path / "out"], check=True)
+
+
+def test_the_map_allows_the_pieces_of_a_tag_and_repeats_none(tmp_path: Path) -> None:
+    pieces = [*SPECIALS, *BYTES, "x", "y", "z", "unused"]
+    x, y, z = (pieces.index(piece) for piece in "xyz")
+    write_map(tmp_path / MAP, pieces, {"<a>": [0, x, y], "<b>": [x, z]})
+    lines = [line.split("\t") for line in (tmp_path / MAP).read_text(encoding="utf-8").splitlines()]
+    assert lines == [["", " ".join([*SPECIALS, *BYTES, "x"])], ["<a>", "y"], ["<b>", "z"]]

@@ -213,10 +213,13 @@ def with_registers(written: Mapping[str, Sequence[int]], tokenizer: Tokenizer) -
 
 def write_map(path: Path, pieces: Sequence[str], written: Mapping[str, Sequence[int]]) -> None:
     """Writes CTranslate2's vocabulary map: a token of the source, a tab, and the pieces it allows in the output. The
-    line of the empty token has the pieces that are always allowed, which can spell any text."""
-    lines = {"": [piece for piece in pieces if piece in (*SPECIALS, *BYTES)]}
-    lines |= {tag: [pieces[i] for i in ids] for tag, ids in written.items()}
-    path.write_text("".join(f"{token}\t{' '.join(some)}\n" for token, some in lines.items()), encoding="utf-8")
+    line of the empty token has the pieces that are always allowed, which can spell any text. The pieces of all tags are
+    in it too: CTranslate2 adds those of a tag to a sorted set once for each source of a batch."""
+    common = set.intersection(*map(set, written.values()))
+    always = common.union(i for i, piece in enumerate(pieces) if piece in (*SPECIALS, *BYTES))
+    lines = {"": sorted(always)} | {tag: sorted({*ids} - always) for tag, ids in written.items()}
+    text = (f"{token}\t{' '.join(pieces[i] for i in ids)}\n" for token, ids in lines.items())
+    path.write_text("".join(text), encoding="utf-8")
 
 
 def read_vocabularies(folder: Path) -> tuple[list[str], list[str]]:
