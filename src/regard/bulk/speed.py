@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from regard.translation.translator import TextTranslator
 
 WITHOUT_CHECKS = {"protect": False, "mend": False, "guard": False, "phrases": False}
-# Translated before anything is measured, so that the engine has allocated memory and recorded its kernels.
-WARM_UP = slice(2000)
+# Translated before anything is measured, so that the engine has allocated memory and, on a GPU, recorded its kernels.
+WARM_UP, GPU_WARM_UP = slice(200), slice(2000)
 EVERYTHING = slice(None)
 ALL, NONE, ENGINE = "all checks", "no checks", "engine"
 # Translates a part of the lines; returns the number of sentences, and the CPU seconds of other processes.
@@ -122,7 +122,7 @@ def measure_speed(
             runs[name] = partial(_translate, translator, changed, lines)
     try:
         for run in runs.values():
-            run(WARM_UP)
+            run(GPU_WARM_UP if translator.on_gpu else WARM_UP)
         for _ in range(repeat):
             for name, run in runs.items():
                 speed = _timed(run, words)

@@ -35,7 +35,7 @@ PLACES = 6  # positions compared for a missing slot
 ROUNDS = 5
 SPACE_AND_SLOT = 2  # tokens
 LONGER_RUNS = 8  # run lengths tried, until the source repeats no run
-MAX_REPAIR_BEAM = 5  # a wider search resumes from several prefixes at a time
+REPAIR_BEAM = 5  # of every resumed search; for a wider beam it resumes from several prefixes at a time
 NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would stop when its best hypothesis ends
 SPACE = "▁"  # start of a piece that follows a space
 JOINING = "'’-([{«"  # final characters of a piece after which no space is generated
@@ -102,7 +102,7 @@ class ConstraintRepair:
         """Returns hypotheses that meet the constraint of each draft, best first; an empty list if none was found."""
         found: dict[int, list[RepairedHypothesis]] = {}
         pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
-        begun, at_once = self._beginnings(pending), max(1, options.beam // MAX_REPAIR_BEAM)
+        begun, at_once = self._beginnings(pending), max(1, options.beam // REPAIR_BEAM)
         for _ in range(ROUNDS):
             pending = {i: draft for i, draft in pending.items() if not draft.request.is_stopped}
             asked = {i: begun[i][:at_once] for i in pending}
@@ -222,15 +222,14 @@ class ConstraintRepair:
             for told, some in alike.items()
             for batch in token_batches([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
         ]
-        width = min(options.beam, MAX_REPAIR_BEAM)
         pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []
         for (never, no_repeat), batch in batches:
             sources = [drafts[i].request.ids for i, _ in batch]
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 target_prefix=[self.model.target_tokens(begun) for _, begun in batch],
-                beam_size=width,
-                num_hypotheses=width,
+                beam_size=REPAIR_BEAM,
+                num_hypotheses=REPAIR_BEAM,
                 length_penalty=NO_PENALTY,
                 no_repeat_ngram_size=no_repeat,
                 suppress_sequences=[[token] for token in sorted(never)],
