@@ -22,10 +22,13 @@ from regard.cli.app import program
 from regard.course.grammar import DEFAULT_SIZE
 from regard.recipe.read import known_keys
 
+GROUP_FLAGS = {
+    "bench train": ["--updates", "--json", "--set", "--help"],
+    "bench translate": ["--model", "--lines", "--beam", "--workers", "--repeat", "--json", "--device", "--engine"],
+}
 FLAGS = {
     "train": ["--out", "--set", "--help"],
     "resume": ["--override", "--previous", "--verify", "--set", "--help"],
-    "bench": ["--updates", "--json", "--set", "--help"],
     "doctor": ["--sample-pairs", "--no-predict", "--json", "--set", "--help"],
     "page": ["--out", "--device", "--help"],
     "serve": ["--host", "--port", "--workers", "--through", "--preload", "--idle", "--timeout", "--characters"],
@@ -207,13 +210,13 @@ def test_no_flag_is_named_by_its_placeholder() -> None:
     assert not unspelt
 
 
-@pytest.mark.parametrize("command", FLAGS)
-def test_help_names_every_flag(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    text = said(capsys, command, "--help")
+@pytest.mark.parametrize(("command", "flags"), (FLAGS | GROUP_FLAGS).items())
+def test_help_names_every_flag(capsys: pytest.CaptureFixture[str], command: str, flags: list[str]) -> None:
+    text = said(capsys, *command.split(), "--help")
     assert f"Usage: regard {command}" in text
-    for flag in FLAGS[command]:
+    for flag in flags:
         assert f"{flag} " in text or f"{flag}\n" in text, flag
-    assert said(capsys, command, "-h") == text
+    assert said(capsys, *command.split(), "-h") == text
 
 
 def test_train_help_is_the_recipe(capsys: pytest.CaptureFixture[str]) -> None:

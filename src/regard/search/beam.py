@@ -207,7 +207,8 @@ class Beams:
 
     def choose(self, step: Step) -> tuple[Candidates, Tensor, Tensor]:
         """Returns the candidates, which of them are taken (B, k), and where the model gave no probabilities (B,)."""
-        found = self.strategy.pick(forced(self._best(step), step, self), self)
+        best = forced(self._best(step), step, self)
+        found = self.strategy.pick(best, self)
         real = found.total > -math.inf
         going_on = real & (found.token != EOS)
         taken = real & (going_on.cumsum(1) + ~going_on <= self.width)  # an ended one before the last that continues
