@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from regard import workers
 from regard.errors import InputError
 from regard.workers import ParentProcess, Questions, WorkerKilledError, WorkerPool, in_new_process
 from support import is_running, wait_for
@@ -109,24 +110,25 @@ def test_workers_ask_this_process(threads: int) -> None:
         assert list(pool.results([20])) == [(20, 22)]
 
 
-def test_slow_questions_wait_for_others_and_are_answered_together() -> None:
+def test_questions_that_can_wait_are_answered_together(monkeypatch: pytest.MonkeyPatch) -> None:
     class Line:
         def send(self, answer: object) -> None:
             sent.append(answer)
 
-    questions, sent, asked = Questions(), list[object](), list[list[int]]()
+    monkeypatch.setattr(workers, "AT_ONCE", 2)
+    monkeypatch.setattr(workers, "PATIENCE", 0.0)
+    questions, sent, asked = Questions(lambda number: number < 0), list[object](), list[list[int]]()
 
     def answer(some: list[int]) -> list[int]:
         asked.append(some)
-        if len(asked) == 1:
-            for number in (-2, 2, 3):
-                questions.add(Line(), number)  # type: ignore[arg-type]
+        if some == [1, 2]:
+            questions.add(Line(), -2)  # type: ignore[arg-type]
         if some == [-1, -2]:
             questions.close()
         return some
 
-    for number in (-1, 1):
+    for number in (-1, 1, 2, 3):
         questions.add(Line(), number)  # type: ignore[arg-type]
-    questions.answer_all(answer, lambda number: number < 0)
-    assert asked == [[1], [2, 3], [-1, -2]]
+    questions.answer_all(answer)
+    assert asked == [[1, 2], [3], [-1, -2]]
     assert sent == [("done", number) for number in (1, 2, 3, -1, -2)]

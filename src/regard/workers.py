@@ -9,7 +9,6 @@ import contextlib
 import multiprocessing
 import os
 import pickle
-import queue
 import signal
 import subprocess
 import sys
@@ -28,10 +27,11 @@ from regard.errors import RegardError
 T = TypeVar("T")
 R = TypeVar("R")
 REPORT_EVERY = 0.2  # seconds
-PATIENCE = 0.03  # seconds that slow questions wait for others
+PATIENCE = 0.01  # seconds that a question which can wait does so, for others
+AT_ONCE = 16  # questions that are answered at a time if they cannot wait
 GRACE = 5  # seconds a worker has to exit after its parent has ended
 Report = Callable[[int], None]  # a worker calls it with the amount of work just done
-Answer = Callable[[Sequence[Any]], Sequence[Any]]  # all questions that are waiting → their answers
+Answer = Callable[[Sequence[Any]], Sequence[Any]]  # questions → their answers
 
 
 class WorkerKilledError(RegardError):
@@ -136,7 +136,7 @@ class WorkerPool(Generic[T, R]):
     imported again. Ctrl-C reaches only this process, which ends the others.
 
     `report` is a `ParentProcess`, whose `ask` sends a question to this process and waits for the answer. A thread for
-    each of `answers` answers all questions that are waiting at a time, while the pool goes on.
+    each of `answers` answers questions, several at a time, while the pool goes on.
     """
 
     def __init__(
@@ -145,15 +145,14 @@ class WorkerPool(Generic[T, R]):
         workers: int,
         environment: Mapping[str, str],
         answers: Sequence[Answer] = (),
-        is_slow: Callable[[Any], bool] = lambda question: False,
+        can_wait: Callable[[Any], bool] = lambda question: False,
     ) -> None:
         """`environment`: additional environment variables of the processes, such as a number of threads. Questions that
-        are slow to answer, but hardly slower when there are many, wait until no others do."""
+        can wait do so for a moment, and are answered together with all others that came meanwhile."""
         self.workers: list[PoolWorker] = []
-        self._questions = Questions()
+        self._questions = Questions(can_wait)
         self._threads = [
-            threading.Thread(target=self._questions.answer_all, args=(answer, is_slow), daemon=True)
-            for answer in answers
+            threading.Thread(target=self._questions.answer_all, args=(answer,), daemon=True) for answer in answers
         ]
         for thread in self._threads:
             thread.start()
@@ -247,51 +246,61 @@ class WorkerPool(Generic[T, R]):
         self.close()
 
 
+class Question(NamedTuple):
+    connection: Connection  # for the answer
+    content: Any
+    since: float  # time.monotonic() when it came
+
+
 class Questions:
-    """The questions of the workers of a pool, each with the connection for its answer."""
+    """The questions of the workers of a pool, which several threads answer."""
 
-    def __init__(self) -> None:
-        self._waiting = queue.SimpleQueue[tuple[Connection, Any] | None]()
+    def __init__(self, can_wait: Callable[[Any], bool]) -> None:
+        self._can_wait = can_wait
+        self._urgent: list[Question] = []
+        self._patient: list[Question] = []
+        self._is_open = True
+        self._changed = threading.Condition()
 
-    def add(self, connection: Connection, question: object) -> None:
-        self._waiting.put((connection, question))
+    def add(self, connection: Connection, content: object) -> None:
+        with self._changed:
+            some = self._patient if self._can_wait(content) else self._urgent
+            some.append(Question(connection, content, time.monotonic()))
+            self._changed.notify()
 
     def close(self) -> None:
-        self._waiting.put(None)
+        with self._changed:
+            self._is_open = False
+            self._changed.notify_all()
 
-    def answer_all(self, answer: Answer, is_slow: Callable[[Any], bool]) -> None:
-        """Answers questions until the pool is closed: all that are waiting at a time, slow ones when no other waits."""
-        slow: list[tuple[Connection, Any]] = []
-        while (some := self._next(bool(slow))) is not None:
-            quick = [one for one in some if not is_slow(one[1])]
-            slow += [one for one in some if is_slow(one[1])]
-            if quick:
-                self._answer(answer, quick)
-            elif slow:
-                self._answer(answer, slow)
-                slow = []
-        self.close()  # for the other threads
+    def answer_all(self, answer: Answer) -> None:
+        """Answers questions until the pool is closed."""
+        while some := self._next():
+            self._answer(answer, some)
 
-    def _next(self, soon: bool) -> list[tuple[Connection, Any]] | None:
-        """Waits for questions and returns all that are waiting; `soon`: perhaps none. None if the pool is closed."""
-        some = []
+    def _next(self) -> list[Question]:
+        """Waits for questions, and takes those to answer together; none if the pool is closed."""
+        with self._changed:
+            while self._is_open:
+                left = self._patient[0].since + PATIENCE - time.monotonic() if self._patient else None
+                if self._urgent:
+                    some, self._urgent = self._urgent[:AT_ONCE], self._urgent[AT_ONCE:]
+                    self._changed.notify()  # for those that remain
+                    return some
+                if left is not None and left <= 0:
+                    some, self._patient = self._patient, []
+                    return some
+                self._changed.wait(left)
+        return []
+
+    def _answer(self, answer: Answer, some: Sequence[Question]) -> None:
         try:
-            one = self._waiting.get(timeout=PATIENCE if soon else None)
-            while one is not None:
-                some.append(one)
-                one = self._waiting.get_nowait()
-        except queue.Empty:
-            return some
-        return None
-
-    def _answer(self, answer: Answer, some: Sequence[tuple[Connection, Any]]) -> None:
-        try:
-            found: list[tuple[str, object]] = [("done", one) for one in answer([one for _, one in some])]
+            found: list[tuple[str, object]] = [("done", one) for one in answer([one.content for one in some])]
         except Exception as problem:
             found = [("failed", problem)] * len(some)
-        for (connection, _), result in zip(some, found, strict=True):
+        for question, result in zip(some, found, strict=True):
             with contextlib.suppress(OSError):  # the worker has ended; the pool reports that with its item
-                connection.send(result)
+                question.connection.send(result)
 
 
 class ParentProcess:

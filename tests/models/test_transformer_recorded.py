@@ -196,11 +196,11 @@ def test_an_idle_arena_goes_where_its_memory_is_needed(
     _, recorded = both("post", "cpu")
     first, second = Shape(2, 12, 32, 512).bytes(recorded._token), Shape(1, 24, 32, 64).bytes(recorded._token)
     gpu = Gpu(4 * first, monkeypatch)
-    recorded.release(recorded.acquire(2, 1, 20, 500))
+    recorded.own.idle.append(recorded.acquire(2, 1, 20, 500))
     gpu.size = first + times * second  # others have taken the rest
     assert recorded.most_sentences(1, 20, 30) == 24
-    recorded.release(recorded.acquire(1, 1, 20, 30))
-    assert [arena.shape.room for arena in recorded._idle] == rooms
+    recorded.own.idle.append(recorded.acquire(1, 1, 20, 30))
+    assert [arena.shape.room for arena in recorded.own.idle] == rooms
     assert max(gpu.shares) <= 0.5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from regard.models.transformer_recorded import RecordedTransformer
 from regard.search import constraint_table
 from regard.search.constrained_beam import ConstrainedBeams
 from regard.search.constraints import All, EachOnce, Never, NoRepeat
-from regard.search.cuda_graph_beam import CudaGraphBeams, _recordings
+from regard.search.cuda_graph_beam import CudaGraphBeams
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.search.required_terms import Terms
@@ -22,6 +23,10 @@ from variants import V, scattered
 
 SMALL = TransformerConfig(width=32, heads=2, inner=48, encoder_layers=1, decoder_layers=2)
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def recordings_of(model: RecordedTransformer) -> dict[Any, CudaGraphBeams]:
+    return {key: one for arena in model.own.idle if arena.fixed for key, one in arena.fixed.recordings.items()}
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -40,7 +45,7 @@ def test_it_finds_the_same(beam: int, device: str) -> None:
         assert [[h.ids for h in some] for some in found] == [[h.ids for h in some] for some in plain]
         for some, expected in zip(found, plain, strict=True):
             assert [h.score for h in some] == pytest.approx([h.score for h in expected], rel=1e-4)
-    assert _recordings[twin]
+    assert recordings_of(twin)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -53,7 +58,7 @@ def test_a_search_with_a_longer_sentence_follows(device: str) -> None:
     for ids in ((5,), (6, 7, 8, 9), (10, 11)):
         found, plain = (search(m, [SearchRequest(ids)], SearchOptions(2, 0.6)) for m in (twin, model))
         assert found[0][0].ids == plain[0][0].ids
-        recordings |= set(_recordings[twin])
+        recordings |= set(recordings_of(twin))
     assert len(recordings) == 1
 
 
@@ -78,7 +83,7 @@ def test_it_finds_the_same_under_constraints(name: str, device: str) -> None:
     for _ in range(2):  # the second time with what was recorded in the first
         found = search(twin, requests, options, capacity=Capacity(sentences=3))
         assert [[h.ids for h in some] for some in found] == [[h.ids for h in some] for some in plain]
-    assert any(isinstance(one.beams, ConstrainedBeams) for one in _recordings[twin].values())
+    assert any(isinstance(one.beams, ConstrainedBeams) for one in recordings_of(twin).values())
 
 
 def test_another_beam_of_the_same_width_follows() -> None:

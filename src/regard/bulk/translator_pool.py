@@ -1,7 +1,8 @@
 """Processes that translate the chunks of a file, each with the model or, if it is on a GPU, with this process's engine.
 
 on CPUs     each process loads the model and searches itself
-on GPUs     each process prepares and checks text; this process searches for all, with one engine for each GPU
+on GPUs     each process prepares and checks text; this process searches for all, with one engine for each GPU, which
+            answers in several threads
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from regard.search.remote_engine import RemoteEngine, answer_calls
 from regard.translation.chain import TextChain
 from regard.translation.options import TranslateOptions
 from regard.translation.translator import TextTranslator
-from regard.workers import ParentProcess, WorkerPool, usable_cores
+from regard.workers import Answer, ParentProcess, WorkerPool, usable_cores
 
 # Creates the translator of a process; called with the number of the process, from 0.
 MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 MAX_WORKERS = 256
+STREAMS = 2  # threads that search on a GPU at the same time
 
 
 def default_workers(translator: TextTranslator | TextChain, options: Mapping[str, Any], lines: int) -> int:
@@ -44,11 +46,28 @@ def worker_pool(
         return WorkerPool(partial(_with_model, make_translator, task), workers, environment)
     others = (make_translator(number) for number in range(1, min(gpu_count(), workers)))
     by_gpu = {str(_models(one)[0].bundle.model.device): one for one in (*others, translator)}
-    answers = [partial(answer_calls, _engines(one, options)) for one in by_gpu.values()]
+    answers = [
+        _in_own_stream(device, partial(answer_calls, engines))
+        for device, engines in ((device, _engines(one, options)) for device, one in by_gpu.items())
+        for _ in range(STREAMS)
+    ]
     make_work = partial(_with_remote_engine, type(translator), [type(one) for one in _models(translator)])
     return WorkerPool(
-        partial(make_work, translator.folders, task), workers, environment, answers, attrgetter("is_slow")
+        partial(make_work, translator.folders, task), workers, environment, answers, attrgetter("can_wait")
     )
+
+
+def _in_own_stream(device: str, answer: Answer) -> Answer:
+    """Returns the function such that it uses a CUDA stream of its own."""
+    import torch
+
+    stream = torch.cuda.Stream(device) if device.startswith("cuda") else None
+
+    def answer_there(questions: Sequence[Any]) -> Sequence[Any]:
+        with torch.cuda.stream(stream):
+            return answer(questions)
+
+    return answer_there
 
 
 def _models(translator: TextTranslator | TextChain) -> Sequence[TextTranslator]:

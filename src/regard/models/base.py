@@ -27,8 +27,8 @@ architecture. Modules have no state between calls.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, Self
 
 import torch
@@ -64,6 +64,14 @@ class State(Protocol):
         ...
 
 
+@dataclass
+class FixedLogits:
+    """The memory to which a recorded model writes the logits of every step, so that a search can be recorded too."""
+
+    logits: Tensor  # (at least N, V)
+    recordings: dict[Hashable, Any] = field(default_factory=dict)  # what reads them
+
+
 class Step(NamedTuple):
     """The result of a step. `logits` need not be normalized; log-probabilities are logits too."""
 
@@ -71,6 +79,7 @@ class Step(NamedTuple):
     state: State
     attention: Tensor | None  # (N, L, H, S) cross-attention of this step, if the state was started with trace=True
     decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t): self-attention to the t tokens read, if there is any
+    fixed: FixedLogits | None = None  # where the logits of every step are, if they are always there
 
     @property
     def log_probs(self) -> Tensor:

@@ -13,14 +13,18 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from regard.layers.cache_attention import Slots, attend_past, attend_source
 from regard.layers.positions import Rotation, rotate, sinusoids
+from regard.models.base import FixedLogits
 from regard.models.recorded_layers import Sublayer, feed_forward, recorded, through, wide_product
 from regard.models.state import rows_of
 from regard.models.transformer import Transformer
 from regard.models.transformer_cache import query_key_value
 from regard.models.transformer_layers import DecoderLayer
+
+ALIGNED = 64  # the columns of the logits in memory are a multiple of this; products of other sizes take far longer
 
 
 def next_power_of_two(size: int, least: int) -> int:
@@ -72,7 +76,9 @@ class Arena:
         self.source = weight.new_zeros(layers, 2, sentences, source, width)
         self.token = whole_numbers(self.rows, dtype=torch.long)
         self.position = whole_numbers(self.rows, dtype=torch.long)
-        self.output_matrix = model.output_matrix.contiguous()
+        matrix = model.output_matrix
+        self.vocabulary = len(matrix)
+        self.output_matrix = pad(matrix, (0, 0, 0, -len(matrix) % ALIGNED)).contiguous()
         self.sinusoids = sinusoids(torch.arange(room, device=device), width).to(weight.dtype)
         self.slots = Slots(
             beams,
@@ -84,11 +90,15 @@ class Arena:
         )
         self.live_sentences = 0
         self.run = recorded(self._forward, device)
+        self.fixed: FixedLogits | None = None  # since the first step
 
-    def step(self, token: Tensor) -> Tensor:
-        """Returns the logits (active rows, V) after one more token of each row; they are valid until the next step."""
+    def step(self, token: Tensor) -> FixedLogits:
+        """Returns the logits (all rows, V) after one more token of each active row; they are valid until the next
+        step."""
         self.token[: len(token)].copy_(token)
-        return self.run()[: len(token)]
+        logits = self.run()
+        self.fixed = self.fixed or FixedLogits(logits)
+        return self.fixed
 
     # ── assignment of slots ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,7 +156,7 @@ class Arena:
         x, rotation = self.model.embed_target(self.token[:, None], self.position[:, None], self.sinusoids)
         states = self._through_layers(x[:, 0], rotation)
         self.slots.length.add_(1)
-        return wide_product(states, self.output_matrix)
+        return wide_product(states, self.output_matrix)[:, : self.vocabulary]
 
     def _through_layers(self, x: Tensor, rotation: Rotation | None) -> Tensor:
         """x (N, D) → the decoder's output (N, D)"""

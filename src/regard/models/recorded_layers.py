@@ -5,8 +5,9 @@ B sentences   S tokens of each   N rows   D width   V vocabulary
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,14 @@ from regard.models.transformer_layers import EncoderLayer
 
 Sublayer = tuple[nn.LayerNorm, Callable[[Tensor], Tensor]]  # with the norm before it (pre-norm) or after it (post-norm)
 WARM_UP = 2  # runs before the recording, in which kernels are compiled
+_recording = threading.Lock()  # one thread at a time
+
+
+@cache
+def _recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """A stream for nothing else: torch shares few streams of normal priority among all who ask for one, and whatever
+    another thread does in a stream that is recording would be recorded."""
+    return torch.cuda.Stream(device, priority=-1)
 
 
 def recorded(run: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
@@ -39,15 +48,14 @@ def recorded(run: Callable[[], Tensor], device: torch.device) -> Callable[[], Te
             return place[0]
 
         return run_here
-    with torch.inference_mode(), torch.cuda.device(device):
-        stream = torch.cuda.Stream()
+    with torch.inference_mode(), torch.cuda.device(device), _recording:
+        stream, graph = _recording_stream(device), torch.cuda.CUDAGraph()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_UP):
                 run()
         torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
             result = run()
 
     def replay() -> Tensor:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -41,7 +42,8 @@ M = TypeVar("M", bound=nn.Module)
 ROWS = 2560  # rows of a step: 512 sentences with a beam of 5
 ENCODED = 16384  # tokens that the encoder reads at a time
 SHARE = 4  # an arena takes at most 1/SHARE of the free memory: other processes may be allocating too
-KEPT = 2  # maximum idle arenas that are kept for the next search
+KEPT = 6  # maximum idle arenas of a thread that are kept for the next search
+FEW = 64  # sentences up to which a search gets a small arena
 
 
 class RecordedTransformer(ModelWrapper):
@@ -55,21 +57,27 @@ class RecordedTransformer(ModelWrapper):
         self.search_rows = rows
         layers = self.model.decoder_layers()
         self.source_matrix = JoinedMatrix.of(*(m for layer in layers for m in (layer.cross.key, layer.cross.value)))
-        self._encoders: dict[int, RecordedEncoder] = {}  # by length
         self._token = 2 * len(layers) * model.config.width * dtype.itemsize  # bytes of a token's keys and values
-        self._idle: list[Arena] = []  # the most recently used one last
-        self._lock = threading.RLock()  # reentrant: a state collected meanwhile releases its arena
+        self._of_thread = threading.local()
+
+    @property
+    def own(self) -> ThreadMemory:
+        """What is recorded by this thread."""
+        if not hasattr(self._of_thread, "memory"):
+            self._of_thread.memory = ThreadMemory()
+        found: ThreadMemory = self._of_thread.memory
+        return found
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         sentences, longest = src.shape
         length = next_power_of_two(longest, 16)
         some = max(1, ENCODED // length)  # sentences of a pass
         states = self.source_matrix.weight.new_empty(sentences, longest, self.model.config.width)
-        with self._lock:  # an encoder has only one buffer
-            if length not in self._encoders:
-                self._encoders[length] = RecordedEncoder(self.model, some, length)
-            for into, tokens, real in zip(states.split(some), src.split(some), mask.split(some), strict=True):
-                into.copy_(self._encoders[length](tokens, real))
+        encoders = self.own.encoders
+        if length not in encoders:
+            encoders[length] = RecordedEncoder(self.model, some, length)
+        for into, tokens, real in zip(states.split(some), src.split(some), mask.split(some), strict=True):
+            into.copy_(encoders[length](tokens, real))
         return Memory(states, mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> State:
@@ -85,11 +93,11 @@ class RecordedTransformer(ModelWrapper):
     def step(self, token: Tensor, state: State) -> Step:
         if not isinstance(state, SlotState):
             return self.model.step(token, state)
-        return Step(state.arena().step(token), state, None)
+        fixed = state.arena().step(token)
+        return Step(fixed.logits[: len(token)], state, None, fixed=fixed)
 
     def most_sentences(self, beams: int, source: int, room: int) -> int:
-        with self._lock:
-            return self._shape(beams, source, room).sentences
+        return self._shape(beams, source, room).sentences
 
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,20 +110,19 @@ class RecordedTransformer(ModelWrapper):
         free = free_memory(self.device)
         if free is None:
             return shape
-        free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can be freed
+        free += sum(arena.shape.bytes(self._token) for arena in self.own.idle)  # they can be freed
         return shape.within(free // SHARE, self._token)
 
     def acquire(self, beams: int, sentences: int, source: int, room: int) -> Arena:
-        """Returns an idle or a new arena for this many sentences; the caller must `release` it."""
-        with self._lock:
-            shape = self._shape(beams, source, room)
-            shape = shape._replace(sentences=max(sentences, shape.sentences))
-            held = next((arena for arena in reversed(self._idle) if arena.shape.holds(shape)), None)
-            if held is not None:
-                self._idle.remove(held)
-                return held
-            while self._idle and (len(self._idle) >= KEPT or self._memory_is_short(shape)):
-                del self._idle[0]
+        """Returns an idle or a new arena for this many sentences; the caller must put it back among the idle ones."""
+        shape, idle = self._shape(beams, source, room), self.own.idle
+        most = min(FEW, shape.sentences) if sentences <= FEW else shape.sentences
+        shape = shape._replace(sentences=max(sentences, most))
+        for i in reversed(range(len(idle))):
+            if idle[i].shape.holds(shape):
+                return idle.pop(i)
+        while idle and (len(idle) >= KEPT or self._memory_is_short(shape)):
+            del idle[0]
         return Arena(self.model, shape, self.search_rows)
 
     def _memory_is_short(self, shape: Shape) -> bool:
@@ -123,9 +130,14 @@ class RecordedTransformer(ModelWrapper):
         free = free_memory(self.device)
         return free is not None and shape.bytes(self._token) > free // 2
 
-    def release(self, arena: Arena) -> None:
-        with self._lock:
-            self._idle.append(arena)
+
+@dataclass
+class ThreadMemory:
+    """What one thread has recorded. No other one runs it: its uses are in the order of the thread's CUDA stream, and
+    all graphs that a thread records share one workspace of cuBLAS."""
+
+    idle: list[Arena] = field(default_factory=list)  # the most recently used one last
+    encoders: dict[int, RecordedEncoder] = field(default_factory=dict)  # by length
 
 
 class SlotState:
@@ -136,6 +148,7 @@ class SlotState:
         self.seen: Tensor | None = seen  # (B, S, 2L, D) keys and values of the source, until there is an arena
         self.source_length = source_length  # (B,)
         self._arena: Arena | None = None
+        self._idle = model.own.idle  # where the arena goes at the end, in whichever thread that is noticed
 
     def arena(self) -> Arena:
         if self._arena is None:
@@ -172,7 +185,7 @@ class SlotState:
             )
             larger.clear()
             larger.copy_from(arena)
-            self.model.release(arena)
+            self._idle.append(arena)
             arena = self._arena = larger
         arena.add(other.seen, other.source_length)
         return self
@@ -180,13 +193,14 @@ class SlotState:
     def __del__(self) -> None:
         if getattr(self, "_arena", None) is not None:
             assert self._arena is not None
-            self.model.release(self._arena)
+            self._idle.append(self._arena)
 
 
 # ── the fastest model for a device ────────────────────────────────────────────────────────────────────────────────────
 
 
 _copies: WeakKeyDictionary[Model, tuple[tuple[object, ...], Model]] = WeakKeyDictionary()  # with a key of its origin
+_copying = threading.Lock()
 
 
 def for_search(model: Model, precision: Precision = "auto", rows: int | None = None) -> Model:
@@ -196,11 +210,12 @@ def for_search(model: Model, precision: Precision = "auto", rows: int | None = N
         return model
     weights = tuple((p.data_ptr(), p._version) for p in model.parameters())
     made_from = (precision, rows, weights, hooks_of(model), model.trainings)
-    known, found = _copies.get(model, (None, model))
-    if known != made_from:
-        found = _copy_for_search(model, precision, rows)
-        if found is not model:  # otherwise the entry would keep the model alive
-            _copies[model] = made_from, found
+    with _copying:
+        known, found = _copies.get(model, (None, model))
+        if known != made_from:
+            found = _copy_for_search(model, precision, rows)
+            if found is not model:  # otherwise the entry would keep the model alive
+                _copies[model] = made_from, found
     return found
 
 
@@ -220,7 +235,9 @@ def _copy_for_search(model: Transformer, precision: Precision, rows: int | None)
     if not HAS_TRITON or model.device.type != "cuda" or model.config.experts or hooks_of(model):
         return model
     narrow = precision == "bfloat16" or (precision == "auto" and torch.cuda.is_bf16_supported(False))
-    return RecordedTransformer(model, torch.bfloat16 if narrow else torch.float32, rows or ROWS)
+    copied = RecordedTransformer(model, torch.bfloat16 if narrow else torch.float32, rows or ROWS)
+    torch.cuda.current_stream(model.device).synchronize()  # other streams will read the weights
+    return copied
 
 
 def column_by_column(model: M) -> M:

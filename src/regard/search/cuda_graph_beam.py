@@ -4,16 +4,15 @@
 
 A step is about sixty small operations, under constraints two hundred. Launching them one by one takes the host longer
 than the GPU needs to run them; a graph is launched at once. It belongs to one address where the model writes its
-logits, and to one number of sentences: when sentences join or leave, their search is copied into the graph of that
-size.
+logits, and to one number of places for sentences, a power of two: when sentences join or leave, their search is copied
+into the graph with the fewest places for them. Sentences in the other places are done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -21,16 +20,18 @@ from torch.nn.functional import pad
 
 from regard.layers.kernels import HAS_TRITON
 from regard.layers.top_tokens import top_tokens
-from regard.models.base import Model, Step
+from regard.models.base import Step
+from regard.models.recorded_arena import next_power_of_two
 from regard.models.recorded_layers import recorded
 from regard.search.beam import Beams, Strategy, length_penalty_table, pick_best, rank_by_length, reachable_now
 from regard.search.constrained_beam import ConstrainedBeams
 from regard.search.engine import Hypothesis
 from regard.search.greedy_kernel import advance_greedy
-from regard.search.history import History
+from regard.search.history import Ends, History
 
+PLACES = 8  # the fewest places for sentences
 STEPS = 64  # history lengths are multiples of this, so that few shapes occur
-KEPT = 16  # graphs for each model
+KEPT = 16  # graphs that read the same logits
 
 
 @dataclass
@@ -39,17 +40,18 @@ class CudaGraphBeams:
     those."""
 
     beams: Beams  # the fixed memory
+    count: int = 0  # of the sentences in it
 
     def __post_init__(self) -> None:
         self.logits: Tensor | None = None
 
     @property
     def token(self) -> Tensor:
-        return self.beams.token
+        return self.beams.token[: self.count * self.beams.width]
 
     @property
     def done(self) -> Tensor:
-        return self.beams.done
+        return self.beams.done[: self.count]
 
     def record(self, logits: Tensor) -> None:
         """Captures a step that always reads its logits (N, V) from this tensor."""
@@ -74,28 +76,34 @@ class CudaGraphBeams:
         self.beams.prepare()
         if self._recorded_values != _recorded_values(self.beams):
             assert self.logits is not None
-            now = self.keep(torch.arange(len(self.done), device=self.done.device))
+            now = self._copy()
             self.record(self.logits)  # this changes the memory
             self.load(now)
         rows = self._run()
-        return rows if self.beams.width > 1 else None
+        return rows[: len(self.token)] if self.beams.width > 1 else None
 
     def load(self, beams: Beams) -> None:
+        self.count = len(beams.done)
         for mine, new in zip(_all(self.beams), _all(beams), strict=True):
-            mine[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else mine.copy_(new)  # mine may be longer
+            part = mine[: len(new)]
+            part[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else part.copy_(new)  # mine may be longer
         for name, value in beams.memo.items():
-            self.beams.memo[name][..., : value.shape[-1]].copy_(value)
+            self.beams.memo[name][: self.count, ..., : value.shape[-1]].copy_(value)
         if isinstance(beams, ConstrainedBeams) and isinstance(self.beams, ConstrainedBeams):
-            self.beams.rules.kinds.copy_(beams.rules.kinds)
+            self.beams.rules.kinds[: self.count].copy_(beams.rules.kinds)
+        self.beams.done[self.count :] = True
 
     def keep(self, sentences: Tensor) -> Beams:
         return self.beams.keep(sentences)
 
     def join(self, other: Any) -> Beams:
-        return self.beams.join(other)
+        return self._copy().join(other)
 
     def results(self) -> list[list[Hypothesis]]:
-        return self.beams.results()
+        return self._copy().results()
+
+    def _copy(self) -> Beams:
+        return self.keep(torch.arange(self.count, device=self.beams.done.device))
 
 
 def _changing(beams: Beams) -> Iterable[Tensor]:
@@ -113,12 +121,6 @@ def _recorded_values(beams: Beams) -> tuple[int, ...]:
     return beams.rules.table.recorded_values if isinstance(beams, ConstrainedBeams) else ()
 
 
-def _with_room(history: History) -> History:
-    """Returns an empty history for at least as many steps, rounded up to a multiple of STEPS."""
-    sentences, steps, width = history.token.shape
-    return History.empty(sentences, -(-steps // STEPS) * STEPS, width, history.token.device)
-
-
 def _plain(strategy: Strategy) -> bool:
     """Whether the strategy's functions are known to consist of tensor operations only."""
     known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reachable_now
@@ -126,37 +128,25 @@ def _plain(strategy: Strategy) -> bool:
     return known and alone and not strategy.trace
 
 
-_recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyDictionary()
-
-
-def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
+def as_cuda_graph(search: Any, step: Step) -> Any:
     """Returns the search as a CUDA graph if possible: for a plain or constrained beam search with a model of fixed
     logits."""
-    kinds = (Beams, ConstrainedBeams)
-    if type(search) not in kinds or not model.fixed_logits or search.prefix is not None or search.watch is not None:
+    if type(search) not in (Beams, ConstrainedBeams) or step.fixed is None:
         return search
-    if not _plain(search.strategy):
+    if search.prefix is not None or search.watch is not None or not _plain(search.strategy):
         return search
-    known = _recordings.setdefault(model, {})
-    room = _with_room(search.history)
+    known: dict[Any, CudaGraphBeams] = step.fixed.recordings
+    sentences, steps, width = search.history.token.shape
+    places = min(next_power_of_two(sentences, PLACES), len(step.fixed.logits) // width)
+    steps = -(-steps // STEPS) * STEPS
     table = search.rules.table if type(search) is ConstrainedBeams else None
-    key = (
-        search.strategy,
-        search.width,
-        search.ends.score.shape,
-        search.nbest,
-        room.token.shape,
-        step.logits.data_ptr(),
-        step.logits.shape,
-        table,
-        *sorted(search.memo),
-        _recorded_values(search),
-    )
+    names = *sorted(search.memo), *_recorded_values(search)
+    key = search.strategy, width, places, steps, search.nbest, search.ends.score.shape[1], table, names
     found = known.pop(key, None)
     if found is None:
         search.prepare()  # so that the tables do not move at the first step
-        found = _fixed(search, room)
-        found.record(step.logits)
+        found = _fixed(search, places, steps)
+        found.record(step.fixed.logits[: places * width])
         while len(known) >= KEPT:
             known.pop(next(iter(known)))
     known[key] = found  # the most recently used one last
@@ -164,16 +154,29 @@ def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
     return found
 
 
-def _fixed(search: Beams, room: History) -> CudaGraphBeams:
+def _fixed(search: Beams, places: int, steps: int) -> CudaGraphBeams:
     """Returns a search in memory of its own, with an empty history."""
-    copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
-    ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
-    # for every length that the history has room for: sentences with higher limits may be loaded later
-    penalties = length_penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
-    memo = {name: value.clone() for name, value in search.memo.items()}
+    device = search.done.device
+
+    def like(value: Tensor, rows: int = places) -> Tensor:
+        return value.new_zeros(rows, *value.shape[1:])
+
+    memo = {name: like(value) for name, value in search.memo.items()}
     if "tokens" in memo:
-        memo["tokens"] = pad(memo["tokens"], (0, room.token.shape[1] - memo["tokens"].shape[2]))
-    made = replace(search, history=room, ends=ends, penalties=penalties, memo=memo, **copies)
+        memo["tokens"] = pad(memo["tokens"], (0, steps - memo["tokens"].shape[2]))
+    made = replace(
+        search,
+        step=like(search.step),
+        limit=like(search.limit),
+        token=like(search.token, places * search.width),
+        total=like(search.total),
+        done=like(search.done),
+        history=History.empty(places, steps, search.width, device),
+        ends=Ends(*map(like, search.ends.parts())),
+        # for every length that the history has room for: sentences with higher limits may be loaded later
+        penalties=length_penalty_table(search.strategy.alpha, steps, device),
+        memo=memo,
+    )
     if isinstance(made, ConstrainedBeams):
-        made.rules = replace(made.rules, kinds=made.rules.kinds.clone())
+        made.rules = replace(made.rules, kinds=like(made.rules.kinds))
     return CudaGraphBeams(made)

@@ -1,14 +1,14 @@
 """An engine in another process: workers prepare and check text, and one process searches for all of them on its GPU.
 
     worker 1 ─ calls ─┐
-    worker 2 ─ calls ─┼─▶ answer_calls: all waiting calls as one batch ─▶ engine ─▶ a result for each call
-    worker 3 ─ calls ─┘
+    worker 2 ─ calls ─┼─▶ answer_calls: calls that wait, as one batch ─▶ engine ─▶ a result for each call
+    worker 3 ─ calls ─┘   in several threads, each with a CUDA stream
 
 A GPU needs thousands of sentences at a time, and text keeps one core busy for far fewer. The result for a request does
 not depend on the other requests of a batch, so it is the same as with an engine in the worker.
 
-A search under constraints takes about as long for one sentence as for a hundred. So it waits until no other call does
-(`is_slow`), and is then answered together with those of other workers.
+A search takes about as long for one sentence as for a hundred. So one for few sentences waits a moment (`can_wait`), to
+be answered together with those of other workers. Several small searches can use a GPU at the same time.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchReques
 from regard.search.free_search import search_freely_first
 from regard.search.options import SearchOptions
 
+FEW = 32  # sentences
+
 
 class EngineCall(NamedTuple):
     """A call of a method of an engine."""
@@ -36,9 +38,9 @@ class EngineCall(NamedTuple):
     options: SearchOptions | None = None
 
     @property
-    def is_slow(self) -> bool:
-        """Whether it is a search under constraints."""
-        return self.method == "search_as_asked" and any(request.constraint is not None for request in self.rows[0])
+    def can_wait(self) -> bool:
+        """Whether it is a search for few sentences."""
+        return self.method.startswith("search") and len(self.rows[0]) < FEW
 
 
 @dataclass(frozen=True)

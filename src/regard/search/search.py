@@ -124,7 +124,7 @@ class SearchLoop:
         active, finished = self._refill(None, waiting, steps), FinishedItems(self.report, self.model.device)
         while active is not None:
             step = self.model.step(active.search.token, active.state)
-            active.search = as_cuda_graph(active.search, self.model, step)
+            active.search = as_cuda_graph(active.search, step)
             rows = active.search.advance(step)
             active.state = step.state if rows is None else step.state.select(rows)
             del step  # it would keep the memory of a finished batch alive
