@@ -17,7 +17,7 @@ class Shouting:
     """What `bulk` needs of a `TextTranslator`."""
 
     rule_system = bundle = converted = None
-    engine_name = "none"
+    engine_name, on_gpu = "none", False
 
     def __init__(
         self,

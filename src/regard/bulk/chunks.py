@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from regard.translation.translator import TextTranslator
 
 MAX_CHUNK_LINES = 2000  # enough to sort into full batches
-MIN_CHUNK_LINES = 100  # a round of searches on a GPU takes nearly as long for fewer
+MIN_CHUNK_LINES = 100
 CHUNKS_OF_WORKER = 4  # with several workers, so that all end at about the same time
+CHUNKS_ON_GPU = 1  # of each worker: the searches of a chunk take nearly as long for fewer lines
 MAX_CHUNK_BYTES = 1 << 20  # a chunk that reaches this size takes no further line
 MAX_PARAGRAPH_BYTES = 16 << 20  # a paragraph of wrapped lines that reaches this size is cut at the end of a line
 
@@ -47,15 +48,16 @@ class FileChunk:
         return f"lines {self.first_line:,} to {self.first_line + self.lines - 1:,}"
 
 
-def chunk_size(lines: int, workers: int) -> int:
+def chunk_size(lines: int, workers: int, on_gpu: bool) -> int:
     """Returns the lines of a chunk, for a file of so many lines.
 
-    >>> chunk_size(3_003, 1), chunk_size(3_003, 2), chunk_size(1_000_000, 16)
-    (2000, 375, 2000)
+    >>> chunk_size(3_003, 1, False), chunk_size(3_003, 2, False), chunk_size(30_000, 32, True)
+    (2000, 376, 938)
     """
     if workers == 1:
         return MAX_CHUNK_LINES
-    return min(max(lines // (CHUNKS_OF_WORKER * workers), MIN_CHUNK_LINES), MAX_CHUNK_LINES)
+    chunks = workers * (CHUNKS_ON_GPU if on_gpu else CHUNKS_OF_WORKER)
+    return min(max(-(-lines // chunks), MIN_CHUNK_LINES), MAX_CHUNK_LINES)
 
 
 def line_chunks(lines: Iterable[bytes], wrapped: bool = False, max_lines: int | None = None) -> Iterator[FileChunk]:

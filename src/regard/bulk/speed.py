@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from regard.bulk.chunks import ChunkResult, FileChunk, FileTask, chunk_size, line_chunks
-from regard.bulk.translator_pool import MakeTranslator, worker_pool
+from regard.bulk.translator_pool import MakeTranslator, searches_for_others, worker_pool
 from regard.report.table import Table
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
@@ -117,7 +117,10 @@ def measure_speed(
         if workers > 1 and make_worker is not None:
             task = FileTask("the file", {"split": "sentences", **changed})
             pools.append(worker_pool(translator, task, workers, make_worker))
-            runs[name] = partial(_translate_in_pool, pools[-1], workers, lines)
+            on_gpu = searches_for_others(translator, task.options)
+            runs[name] = partial(
+                _translate_in_pool, pools[-1], partial(chunk_size, workers=workers, on_gpu=on_gpu), lines
+            )
         else:
             runs[name] = partial(_translate, translator, changed, lines)
     try:
@@ -159,11 +162,11 @@ def _translate(
 
 
 def _translate_in_pool(
-    pool: WorkerPool[FileChunk, ChunkResult], workers: int, lines: Sequence[str], part: slice
+    pool: WorkerPool[FileChunk, ChunkResult], lines_of_chunk: Callable[[int], int], lines: Sequence[str], part: slice
 ) -> tuple[int, float]:
     data = [(line + "\n").encode() for line in lines[part]]
     before = pool.cpu_seconds()
-    chunks = line_chunks(data, max_lines=chunk_size(len(data), workers))
+    chunks = line_chunks(data, max_lines=lines_of_chunk(len(data)))
     sentences = sum(result.tally.sentences for _, result in pool.results(chunks))
     return sentences, pool.cpu_seconds() - before
 

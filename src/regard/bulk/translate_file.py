@@ -31,7 +31,7 @@ from regard.bulk.chunks import (
 from regard.bulk.journal import ChunkEntry, FileName, damaged, input_identity, read_chunks, work_identity
 from regard.bulk.partial_output import CHUNK_LINES, WHOLE, PartialOutput, ProcessShare
 from regard.bulk.rows import PLAIN, OutputForm, check_form
-from regard.bulk.translator_pool import MAX_WORKERS, MakeTranslator, default_workers, worker_pool
+from regard.bulk.translator_pool import MAX_WORKERS, MakeTranslator, default_workers, searches_for_others, worker_pool
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
@@ -178,7 +178,8 @@ def translate_file(
     if run.workers is None and run.share == WHOLE:
         run = replace(run, workers=default_workers(translator, job.options, lines))
     one_by_one = job.format == "parquet" or task.suffix  # each chunk is a row group, or a compressed member
-    identity[CHUNK_LINES] = chunk_size(lines, 1 if one_by_one else run.workers or 1)
+    workers = 1 if one_by_one else run.workers or 1
+    identity[CHUNK_LINES] = chunk_size(lines, workers, searches_for_others(translator, job.options))
     with PartialOutput(out, run.share, identity, run.restart, job.report) as part:
         done = part.lines
         if part.resumed and run.resumed:

@@ -31,7 +31,7 @@ STREAMS = 2  # threads that search on a GPU at the same time
 
 def default_workers(translator: TextTranslator | TextChain, options: Mapping[str, Any], lines: int) -> int:
     """Returns the number of processes for a file: two for each core if a GPU searches and the file is large."""
-    large_on_gpu = lines > MAX_CHUNK_LINES and _searches_for_others(translator, TranslateOptions.of(None, options))
+    large_on_gpu = lines > MAX_CHUNK_LINES and searches_for_others(translator, options)
     return min(2 * usable_cores(), MAX_WORKERS) if large_on_gpu else 1
 
 
@@ -42,7 +42,7 @@ def worker_pool(
     threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, usable_cores() // workers))
     environment = {"OMP_NUM_THREADS": threads}
     options = TranslateOptions.of(None, task.options)
-    if not _searches_for_others(translator, options):
+    if not searches_for_others(translator, task.options):
         return WorkerPool(partial(_with_model, make_translator, task), workers, environment)
     others = (make_translator(number) for number in range(1, min(gpu_count(), workers)))
     by_gpu = {str(_models(one)[0].bundle.model.device): one for one in (*others, translator)}
@@ -74,9 +74,11 @@ def _models(translator: TextTranslator | TextChain) -> Sequence[TextTranslator]:
     return translator.steps if isinstance(translator, TextChain) else [translator]
 
 
-def _searches_for_others(translator: TextTranslator | TextChain, options: TranslateOptions) -> bool:
-    """Whether all models are on a GPU, and no option needs their weights in each process."""
-    needs_weights = options.steer or options.rules or options.unknown != "keep"
+def searches_for_others(translator: TextTranslator | TextChain, options: Mapping[str, Any]) -> bool:
+    """Whether this process would search for all workers: all models are on a GPU, and no option needs their weights in
+    each process."""
+    given = TranslateOptions.of(None, options)
+    needs_weights = given.steer or given.rules or given.unknown != "keep"
     return not needs_weights and all(len(one.folders) == 1 and one.on_gpu for one in _models(translator))
 
 
