@@ -59,6 +59,12 @@ def test_a_conversion_is_cached_once_and_said_once(model: Path, cache: Path) -> 
     assert [path.name for path in cache.iterdir()] == [first.folder.name]
 
 
+def test_those_who_load_a_model_at_a_time_share_it(model: Path, cache: Path) -> None:
+    first = converted_for(model, "ctranslate2")
+    assert first is not None
+    assert converted_for(model, "ctranslate2") is first
+
+
 def test_a_damaged_conversion_in_the_cache_is_made_again(model: Path, cache: Path) -> None:
     place = cached(model, source_checksum(model), lambda line: None).folder
     for damage in (lambda path: path.write_bytes(path.read_bytes()[:100]), lambda path: path.unlink()):

@@ -119,6 +119,9 @@ def test_file(known: KnownWords, tmp_path: Path) -> None:
     known.save(tmp_path / "known.txt")
     again = KnownWords.load(tmp_path / "known.txt")
     assert (again.words, again.copied, again.rare) == (known.words, known.copied, known.rare)
+    assert KnownWords.load(tmp_path / "known.txt") is again  # shared
+    KnownWords(["more", *known.words]).save(tmp_path / "known.txt")
+    assert "more" in KnownWords.load(tmp_path / "known.txt").words
 
 
 BY_FREQUENCY = ["the", "is", "people", "where", "station", "élève", "cantar", "perdonar", "Straße"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
+from weakref import WeakValueDictionary
 
 from regard.bundle import bundled_models
 from regard.bundle.folder import one_line
@@ -80,6 +81,21 @@ class ConvertedModel:
             return self._opened[1]
 
 
+_opened: WeakValueDictionary[tuple[Path, ConversionInfo], ConvertedModel] = WeakValueDictionary()
+_opening = Lock()
+
+
+def opened(folder: Path, made: ConversionInfo) -> ConvertedModel:
+    """Returns the model in a folder; those who load the same one at a time, such as two directions of a multilingual
+    model, share it."""
+    key = folder.resolve(), made
+    with _opening:
+        model = _opened.get(key)
+        if model is None:
+            model = _opened[key] = ConvertedModel(folder, made)
+        return model
+
+
 def open_translator(folder: Path) -> Translator:
     """Opens a model with single-threaded workers: faster for usual sizes than fewer multi-threaded ones."""
     import ctranslate2
@@ -127,7 +143,7 @@ def converted_for(folder: Path, engine: EngineName, notify: Notify = print_notic
         return None
     source = source_checksum(folder)
     if made is not None and made.source == source:
-        return ConvertedModel(exported, made)
+        return opened(exported, made)
     if made is not None:
         notify(f"{exported} was made from other weights than {folder} has now, and is not used; export it again")
         if engine == "auto":
@@ -147,10 +163,10 @@ def cached(folder: Path, source: str, notify: Notify = print_notice, weights: We
     made = read_conversion_info(place)
     if made is not None and made.source == source:
         try:
-            return ConvertedModel(place, made)
+            return opened(place, made)
         except BundleError:  # damaged: convert again
             shutil.rmtree(place, ignore_errors=True)
     began = time.perf_counter()
     made = export_ctranslate2(folder, place, weights)
     notify(f"converted {folder.name} for CTranslate2 in {time.perf_counter() - began:.1f} s, once; kept in {place}")
-    return ConvertedModel(place, made)
+    return opened(place, made)

@@ -21,7 +21,9 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Literal
+from weakref import WeakValueDictionary
 
 import regex
 
@@ -279,6 +281,18 @@ class KnownWords:
 
     @classmethod
     def load(cls, path: Path) -> KnownWords:
+        """Reads a file. Those who load the same file at a time share the words: French words are those of the source for
+        one model, and of the target for another."""
+        state = path.stat()
+        key = path.resolve(), state.st_mtime_ns, state.st_size
+        with _loading:
+            known = _loaded.get(key)
+            if known is None:
+                known = _loaded[key] = cls._read(path)
+            return known
+
+    @classmethod
+    def _read(cls, path: Path) -> KnownWords:
         try:
             first, *lines = path.read_text("utf-8").split("\n")
         except UnicodeDecodeError:
@@ -289,6 +303,10 @@ class KnownWords:
         copied, rare = ([line[1:] for line in marked if line[0] == mark] for mark in "+=")
         words = [line for line in lines if line and line[0] not in "+="]
         return cls(words, copied, rare, by_frequency=first == FIRST_LINE)
+
+
+_loaded: WeakValueDictionary[tuple[Path, int, int], KnownWords] = WeakValueDictionary()
+_loading = Lock()
 
 
 def word_parts(text: str) -> set[str]:
