@@ -281,8 +281,8 @@ class KnownWords:
 
     @classmethod
     def load(cls, path: Path) -> KnownWords:
-        """Reads a file. Those who load the same file at a time share the words: French words are those of the source for
-        one model, and of the target for another."""
+        """Reads a file. Those who load the same file at a time share the words: French words are those of the source
+        for one model, and of the target for another."""
         state = path.stat()
         key = path.resolve(), state.st_mtime_ns, state.st_size
         with _loading:
