@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from regard.translation.units import Unit
 
 AT_ONCE = 3  # chunks of a part: one is prepared or checked, one is searched, and the search of one is waiting
-PARALLEL_CHUNK = 500  # units of each of them: enough to sort into full batches
+PARALLEL_CHUNK = 250  # units of each of them: enough to sort into full batches
 
 # Yields jobs of single models one after another, receives their translations, and returns the final translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
