@@ -37,7 +37,7 @@ WHOLE = {
     "placeholder": "{name} {0} {} {{x}} {user.name!r:>10} %s %d %1$s %(x)d %@ %.2f ${VAR} $VAR %{x} <x/> </b> <br> "
     '&nbsp; &#233; [[1]] [1] %1 <a/> {{{x}}} {%x%} \\n [/b] <x\u00a0id="7"/>',
     "object": "\ufffc",
-    "symbol": "𝕏 → ★ \x07 \uf8e0 ≤ m² 𝓗𝓮",
+    "symbol": "𝕏 → ▲ \x07 \uf8e0 ≤ m² 𝓗𝓮",
     "name": "AcmeCloud iPhone GPT-4o A380 YouTube 3D R2-D2 COVID-19 C++",
 }
 
