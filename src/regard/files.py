@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and file locks."""
+"""Files that are written completely or not at all, file locks, and objects that are made from a file once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import glob
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import IO
+from threading import Lock
+from typing import IO, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from safetensors import SafetensorError
 
 from regard.errors import BundleError, InputError
 
+T = TypeVar("T")
 TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp")  # .NAME.PID.tmp
 
 
@@ -153,3 +156,18 @@ def checksum(path: Path) -> int:
         while block := file.read(1 << 20):
             total = zlib.crc32(block, total)
     return total
+
+
+class SharedObjects(Generic[T]):
+    """Objects made from files. Those who ask for the same one at a time share it; one that nobody has is forgotten."""
+
+    def __init__(self) -> None:
+        self._known: WeakValueDictionary[Hashable, T] = WeakValueDictionary()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        with self._lock:
+            found = self._known.get(key)
+            if found is None:
+                found = self._known[key] = make()
+            return found

@@ -41,9 +41,9 @@ def worker_pool(
     """Starts processes that translate chunks as `translator` does."""
     threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, usable_cores() // workers))
     environment = {"OMP_NUM_THREADS": threads}
-    options = TranslateOptions.of(None, task.options)
     if not searches_for_others(translator, task.options):
         return WorkerPool(partial(_with_model, make_translator, task), workers, environment)
+    options = TranslateOptions.of(None, task.options)
     others = (make_translator(number) for number in range(1, min(gpu_count(), workers)))
     by_gpu = {str(_models(one)[0].bundle.model.device): one for one in (*others, translator)}
     answers = [

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
-from weakref import WeakValueDictionary
 
 from regard.bundle import bundled_models
 from regard.bundle.folder import one_line
@@ -26,7 +25,7 @@ from regard.export.ctranslate2 import (
     source_checksum,
 )
 from regard.export.ctranslate2_file import Weights
-from regard.files import user_cache
+from regard.files import SharedObjects, user_cache
 from regard.search.engine import Ids
 from regard.text.vocabulary import SPECIALS
 from regard.workers import thread_count
@@ -81,19 +80,12 @@ class ConvertedModel:
             return self._opened[1]
 
 
-_opened: WeakValueDictionary[tuple[Path, ConversionInfo], ConvertedModel] = WeakValueDictionary()
-_opening = Lock()
+_models = SharedObjects[ConvertedModel]()
 
 
 def opened(folder: Path, made: ConversionInfo) -> ConvertedModel:
-    """Returns the model in a folder; those who load the same one at a time, such as two directions of a multilingual
-    model, share it."""
-    key = folder.resolve(), made
-    with _opening:
-        model = _opened.get(key)
-        if model is None:
-            model = _opened[key] = ConvertedModel(folder, made)
-        return model
+    """Returns the model in a folder, which two directions of a multilingual model share."""
+    return _models.get((folder.resolve(), made), lambda: ConvertedModel(folder, made))
 
 
 def open_translator(folder: Path) -> Translator:

@@ -21,14 +21,12 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import Literal
-from weakref import WeakValueDictionary
 
 import regex
 
 from regard.errors import InputError
-from regard.files import write_atomically
+from regard.files import SharedObjects, write_atomically
 from regard.text import spelling
 from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, WORD, capitalize_first, cased_forms, cased_words
 from regard.text.inflection import is_inflected_form
@@ -281,15 +279,10 @@ class KnownWords:
 
     @classmethod
     def load(cls, path: Path) -> KnownWords:
-        """Reads a file. Those who load the same file at a time share the words: French words are those of the source
-        for one model, and of the target for another."""
+        """Reads a file, which may be shared: French words are those of the source for one model, and of the target for
+        another."""
         state = path.stat()
-        key = path.resolve(), state.st_mtime_ns, state.st_size
-        with _loading:
-            known = _loaded.get(key)
-            if known is None:
-                known = _loaded[key] = cls._read(path)
-            return known
+        return _files.get((path.resolve(), state.st_mtime_ns, state.st_size), lambda: cls._read(path))
 
     @classmethod
     def _read(cls, path: Path) -> KnownWords:
@@ -305,8 +298,7 @@ class KnownWords:
         return cls(words, copied, rare, by_frequency=first == FIRST_LINE)
 
 
-_loaded: WeakValueDictionary[tuple[Path, int, int], KnownWords] = WeakValueDictionary()
-_loading = Lock()
+_files = SharedObjects[KnownWords]()
 
 
 def word_parts(text: str) -> set[str]:
