@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from regard.text.sentences import sentence_spans
@@ -39,6 +39,7 @@ def cut(text: str, language: str = "en", wrapped: bool = False) -> list[str]:
 
 
 @given(TEXTS, st.sampled_from(LANGUAGES), st.booleans())
+@example(">\xa00", "en", False)
 def test_spans_are_in_order_and_hold_no_space_at_their_ends(text: str, language: str, wrapped: bool) -> None:
     spans = sentence_spans(text, language, wrapped=wrapped)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))

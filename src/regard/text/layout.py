@@ -17,7 +17,7 @@ from regard.text.full_stops import full_stop_rules
 
 MAX_MARKS = 3  # at the beginning of a line: "• 1. a)"
 
-_QUOTE_AND_HEADING = regex.compile(r"(?P<quotes>(?:>[ \t]*+)*+)(?:#{1,6}[ \t]++(?=\S))?")
+_QUOTE_AND_HEADING = regex.compile(r"(?P<quotes>(?:>\s*+)*+)(?:#{1,6}\s++(?=\S))?")
 _LIST_MARK = regex.compile(
     r"""(?:
       [-*+•◦‣▪▫●○■□◆◇►▸➤➢✓✔–—―∙⁃·](?:\s++\[[\ xX]\])?   # a bullet, and the box of a task
