@@ -4,7 +4,7 @@ python benchmarks/start_up.py [--runs 7] [--write]
 
 Each row is a process of its own, run several times on one thread: CPU seconds (user and system) and seconds on the
 clock, of each the least, because other work on a machine only ever adds. The bound is what a process needs to import
-CTranslate2 and tokenizers and do nothing. `--write` puts the table into docs/benchmarks.md.
+CTranslate2 and do nothing. `--write` puts the table into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def measure(runs: int) -> list[str]:
         translate = [*regard, "translate"]
         least([*regard, "--help"], environment, 2)  # byte code, and files into memory
         say("Python alone", least([*python, "pass"], environment, runs))
-        say("**the bound**: import CTranslate2 and tokenizers", least([*python, BOUND], environment, runs))
+        say("**the bound**: import CTranslate2", least([*python, BOUND], environment, runs))
         say("the same and NumPy", least([*python, f"{BOUND}, numpy"], environment, runs))
         say("import torch", least([*python, "import torch"], environment, max(2, runs // 3)))
         say("`regard --help`", least([*regard, "--help"], environment, runs))
@@ -97,7 +97,7 @@ def measure(runs: int) -> list[str]:
     return rows
 
 
-BOUND = "import ctranslate2, tokenizers"
+BOUND = "import ctranslate2"
 HEADER = "| what | CPU | clock | memory |\n|---|---|---|---|\n"
 
 

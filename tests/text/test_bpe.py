@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer as RustTokenizer
 from tokenizers import models, pre_tokenizers, trainers
 
-from regard.text.bpe import MIN_COUNT, first_drop, learn_merges, merge, merge_from, merge_pair
-from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
-from regard.text.pieces import to_pieces_form
+from regard.text.bpe import MIN_COUNT, first_drop, learn_merges, merge, merge_by_heap, merge_from, merge_pair
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.pieces import pretokenize, to_pieces_form
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS
 from regard.text.vocabulary_training import learn_bpe
@@ -33,6 +33,16 @@ def test_earliest_learned_first_and_leftmost() -> None:
     assert merge("hat", RANKS) == ["h", "at"]
     assert merge("aaa", {("a", "a"): 0}) == ["aa", "a"]
     assert merge("", RANKS) == []
+
+
+@given(st.permutations([a + b for a in "abc" for b in "abc"]), st.text("abc", max_size=60), st.data())
+def test_the_heap_merges_as_the_loop_does(pairs: list[str], word: str, data: st.DataObject) -> None:
+    """Ranks are random, so that later merges also join what earlier ones made."""
+    ranks = {(a, b): rank for rank, (a, b) in enumerate(pairs)}
+    for _ in range(data.draw(st.integers(0, 6))):
+        made = [a + b for a, b in ranks] + ["a", "b", "c"]
+        ranks.setdefault((data.draw(st.sampled_from(made)), data.draw(st.sampled_from(made))), len(ranks))
+    assert merge_by_heap(word, ranks) == merge(word, ranks)
 
 
 def test_without_dropout_it_is_the_rust_library(bpe: Tokenizer, sentences: Callable[[], Iterator[Pair]]) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator
+from unicodedata import ucd_3_2_0
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Regex, models, pre_tokenizers
+from tokenizers import Tokenizer as RustTokenizer
 
 from regard.errors import InputError
 from regard.text import learned_vocabulary
-from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
-from regard.text.pieces import ESCAPE, SPACE, nfc, to_pieces_form
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.pieces import CUTS, ESCAPE, SPACE, nfc, pretokenize, to_pieces_form
 from regard.text.slots import SLOTS, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.text.vocabulary import UNKNOWN
 from regard.text.vocabulary_training import CharacterCounts, learn_bpe
 
 Pair = tuple[str, str]
@@ -39,12 +43,24 @@ PARTS = [
     "ſ",
     "日本",
 ]
-TEXT = st.lists(st.sampled_from(PARTS) | st.characters(exclude_categories=["Cs"]), max_size=12).map("".join)
+# Unicode of the libraries differs in age; characters of 2002 are old enough for all of them.
+OLD = st.characters(exclude_categories=["Cs", "Cn"]).filter(lambda c: ucd_3_2_0.category(c) != "Cn")
+TEXT = st.lists(st.sampled_from(PARTS) | OLD, max_size=12).map("".join)
+
+
+RUST_CUTS = pre_tokenizers.Split(Regex(CUTS), "isolated")
 
 
 def by_rust(vocabulary: LearnedVocabulary, text: str) -> tuple[list[int], list[str]]:
+    """The ids and the words of a text by the library that learned the vocabulary."""
     form = to_pieces_form(nfc(without_slots(text)))
-    return vocabulary._word_ids.compute(form), pretokenize(form)
+    if vocabulary.merges is None:
+        rust = RustTokenizer(models.WordLevel(vocabulary.ids, UNKNOWN))
+    else:
+        rust = RustTokenizer(models.BPE(vocabulary.ids, vocabulary.merges, byte_fallback=True))
+    rust.pre_tokenizer = RUST_CUTS
+    ids = rust.encode(form, add_special_tokens=False).ids
+    return ids, [word for word, _ in RUST_CUTS.pre_tokenize_str(form)] if form else []
 
 
 @pytest.mark.parametrize("name", ["bpe", "words"])
@@ -62,6 +78,12 @@ def test_words_are_looked_up(name: str, request: pytest.FixtureRequest) -> None:
             assert vocabulary._words([after_slot]) == [pretokenize(after_slot)]
 
     holds()
+
+
+def test_a_long_word_takes_no_quadratic_time(bpe: Tokenizer) -> None:
+    """Twenty thousand letters take the merge loop minutes."""
+    word = "thecatseesagarden" * 1_200
+    assert bpe.source.encode([word]) == [by_rust(bpe.source, word)[0]]
 
 
 def test_memory_is_bounded(bpe: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import os
 import random
 import subprocess
 import sys
@@ -19,8 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from regard.errors import BundleError, InputError, RecipeError
-from regard.text.learned_vocabulary import pretokenize
-from regard.text.pieces import nfc, nfc_origins
+from regard.text.pieces import nfc, nfc_origins, pretokenize
 from regard.text.tokenizer import SPECIALS, TextConfig, Tokenizer
 from regard.text.vocabulary import BYTES
 
@@ -251,28 +249,6 @@ def test_impossible_settings(values: dict[str, object], message: str) -> None:
 def test_text_needs_no_torch() -> None:
     code = "import sys, regard.text.tokenizer, regard.data.corpus; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_encodes_without_a_word(tmp_path: Path, bpe: Tokenizer) -> None:
-    """The Rust threads are gone in a child; it must neither hang nor warn."""
-    bpe.save(tmp_path / "tokenizer.json")
-    code = """
-import os, sys, pathlib
-from regard.text.tokenizer import Tokenizer
-t = Tokenizer.load(pathlib.Path(sys.argv[1])); texts = ["the cat sees"] * 500
-first = t.encode_source(texts)
-pid = os.fork()
-if pid == 0:
-    os._exit(t.encode_source(texts) != first)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) or "TOKENIZERS_PARALLELISM" in os.environ)
-"""
-    env = {k: v for k, v in os.environ.items() if k != "TOKENIZERS_PARALLELISM"}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore:This process", "-c", code, str(tmp_path / "tokenizer.json")],
-        env=env, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("unit", ["bpe", "word"])

@@ -10,10 +10,9 @@ import contextlib
 import dataclasses
 import hashlib
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
-
-import tokenizers
 
 from regard.data.config import DataConfig
 from regard.errors import BundleError, InputError
@@ -39,7 +38,7 @@ def cached_known_words(
 
 def cached_tokenizer(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:
     """Returns the vocabulary of the text with this fingerprint, from the cache or newly learnt."""
-    settings = (FORMAT, tokenizers.__version__, fingerprint, dataclasses.astuple(text))
+    settings = (FORMAT, version("tokenizers"), fingerprint, dataclasses.astuple(text))
     path = _entry(data, settings, "tokenizer.json")
     return _cached(path, Tokenizer.load, learn, lambda tokenizer: write_atomically(path, tokenizer.save))
 

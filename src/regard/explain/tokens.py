@@ -19,8 +19,8 @@ from regard.report.page import escaped, page
 from regard.report.table import Markup, Table
 from regard.report.text import printable
 from regard.text.bpe import LearnedMerge, Pair, learn_merges
-from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
-from regard.text.pieces import nfc, to_pieces_form
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.pieces import nfc, pretokenize, to_pieces_form
 from regard.text.vocabulary import Vocabulary
 
 LONGEST = 2_000  # maximum characters of a text

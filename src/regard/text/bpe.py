@@ -1,7 +1,7 @@
 """Byte-pair encoding in Python (Sennrich et al. 2016): the merge loop, BPE-dropout (Provilkov et al. 2020), learning.
 
-The Rust library encodes without dropout, and learns far faster; tests compare these loops with it. Dropout is done
-here, because the library's cannot be seeded. Learning repeatedly merges the most frequent pair of neighboring symbols:
+Vocabularies are learned by the Rust library `tokenizers`, which is far faster; tests compare all of this with it.
+Learning repeatedly merges the most frequent pair of neighboring symbols:
 
     words with their counts        ▁low 5 · ▁lower 2 · ▁newest 6 · …
     each word as symbols           ▁ l o w
@@ -13,6 +13,7 @@ Not here: the bound on a piece's length, the bytes of rare characters.
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
 from collections import Counter, defaultdict
@@ -43,6 +44,31 @@ def merge(symbols: Sequence[str], ranks: Ranks, rng: random.Random | None = None
             return symbols
         _, i = min(candidates)
         symbols[i : i + 2] = [symbols[i] + symbols[i + 1]]
+
+
+def merge_by_heap(symbols: Sequence[str], ranks: Ranks) -> list[str]:
+    """Like `merge` without dropout, in O(n log n): a text may be one long word.
+
+    >>> merge_by_heap("chat", {("c", "h"): 0, ("a", "t"): 1, ("ch", "at"): 2})
+    ['chat']
+    """
+    parts = [*symbols]  # a merge leaves "" in the place of its second symbol
+    before, after = [*range(-1, len(parts) - 1)], [*range(1, len(parts) + 1)]
+    heap = [(ranks[pair], i, pair) for i, pair in enumerate(pairwise(parts)) if pair in ranks]
+    heapq.heapify(heap)
+    while heap:
+        _, i, pair = heapq.heappop(heap)
+        j = after[i]
+        if j == len(parts) or (parts[i], parts[j]) != pair:  # another merge took one of the two
+            continue
+        parts[i], parts[j] = parts[i] + parts[j], ""
+        after[i] = after[j]
+        if after[j] < len(parts):
+            before[after[j]] = i
+        for left, right in ((before[i], i), (i, after[i])):
+            if left >= 0 and right < len(parts) and (pair := (parts[left], parts[right])) in ranks:
+                heapq.heappush(heap, (ranks[pair], left, pair))
+    return [part for part in parts if part]
 
 
 def first_drop(rng: random.Random, dropout: float) -> int:

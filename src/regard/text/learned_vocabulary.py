@@ -1,4 +1,4 @@
-"""A vocabulary learned from text (`vocabulary_training.py`): text → ids by the Rust library `tokenizers`.
+"""A vocabulary learned from text (`vocabulary_training.py`): text → ids, by merging (`bpe.py`) or word by word.
 
 The first ids are the specials and, for BPE, the 256 bytes, so that unseen characters are spelled in bytes and nothing
 is unknown. No text is encoded as a special: "<s>" in a text is three ordinary pieces.
@@ -6,25 +6,19 @@ is unknown. No text is encoded as a special: "<s>" in a text is three ordinary p
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
-import tokenizers
-from tokenizers import models, pre_tokenizers
-
-from regard.text.bpe import first_drop, merge, merge_from
-from regard.text.pieces import CUTS, SPACE, nfc, nfc_origins, piece_spans, to_pieces_form
+from regard.text.bpe import first_drop, merge_by_heap, merge_from
+from regard.text.pieces import SPACE, nfc, nfc_origins, piece_spans, pretokenize, to_pieces_form
 from regard.text.slots import FIRST_BYTE, SLOT, SLOTS, around_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 from regard.text.words import Span
 
 MAX_PIECE = 24  # characters
 MAX_CACHED_WORDS, MAX_CACHED_WORD = 500_000, 40  # words, and characters of one
-
-_PRE_TOKENIZER = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
 
 T = TypeVar("T")
 Merges = list[tuple[str, str]]
@@ -67,13 +61,11 @@ class LearnedVocabulary(Vocabulary):
         super().__init__(pieces)
         self.merges, self._tags = merges, len(tags)
         if merges is None:
-            rust = rust_tokenizer(models.WordLevel(self.ids, UNKNOWN))
             self.unknown = len(SPECIALS)
         else:
-            rust = rust_tokenizer(models.BPE(self.ids, merges, byte_fallback=True))
             first = len(SPECIALS) + FIRST_BYTE
             self.slot_ids = tuple(range(first, first + len(SLOTS)))
-        self._word_ids = WordCache[int](lambda form: rust.encode(form, add_special_tokens=False).ids)
+        self._word_ids = WordCache[int](lambda form: [i for word in pretokenize(form) for i in self._merge(word)])
         self._words = WordCache(pretokenize)
         self._merged: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, number of merges
 
@@ -161,9 +153,8 @@ class LearnedVocabulary(Vocabulary):
     def _dropped(self, word: str, rng: random.Random, dropout: float) -> list[int]:
         known = self._merged.get(word)
         if known is None:
-            symbols = self.symbols(word)
-            ids = [self.ids[s] for s in merge(symbols, self._ranks)]
-            known = ids, len(symbols) - len(ids)
+            ids = self._merge(word)
+            known = ids, len(self.symbols(word)) - len(ids)
             if len(self._merged) < MAX_CACHED_WORDS and len(word) <= MAX_PIECE:
                 self._merged[word] = known
         ids, merges = known
@@ -172,43 +163,11 @@ class LearnedVocabulary(Vocabulary):
             return ids
         return [self.ids[s] for s in merge_from(self.symbols(word), self._ranks, rng, dropout, steps)]
 
+    def _merge(self, word: str) -> list[int]:
+        if self.unknown is not None:
+            return [self.ids.get(word, self.unknown)]
+        return [self.ids[symbol] for symbol in merge_by_heap(self.symbols(word), self._ranks)]
+
     def symbols(self, word: str) -> list[str]:
         """Returns the initial symbols of merging: characters, and the bytes of characters outside the vocabulary."""
         return [s for c in word for s in ([c] if c in self.ids else [BYTES[b] for b in c.encode()])]
-
-
-def rust_tokenizer(model: models.Model) -> tokenizers.Tokenizer:
-    """Returns a tokenizer of the Rust library, with the pre-tokenization of every learned vocabulary."""
-    rust = tokenizers.Tokenizer(model)
-    rust.pre_tokenizer = _PRE_TOKENIZER
-    return rust
-
-
-def pretokenize(form: str) -> list[str]:
-    """Returns the words of a text in pieces form, before any merge; concatenated they are the text.
-
-    >>> pretokenize("▁the▁cat's▁mat.")
-    ['▁the', '▁cat', "'s", '▁mat', '.']
-    """
-    return [word for word, _ in _PRE_TOKENIZER.pre_tokenize_str(form)] if form else []
-
-
-def _disable_parallelism_in_forks() -> None:
-    """Disables Rust threads in forked processes, where they do not exist, and the warning about them."""
-    name, before = "TOKENIZERS_PARALLELISM", list[str | None]()
-
-    def disable() -> None:
-        before.append(os.environ.get(name))
-        os.environ[name] = "false"
-
-    def restore() -> None:
-        if (value := before.pop()) is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=disable, after_in_parent=restore)
-
-
-_disable_parallelism_in_forks()

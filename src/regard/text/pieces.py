@@ -23,7 +23,7 @@ SPACE = "▁"
 # A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: rare private-use characters.
 ESCAPE, ZERO, ONE = "\uf8f0", "\uf8f1", "\uf8f2"
 
-# Read by the Rust library (Oniguruma); first match wins.
+# First match wins. Learning gives it to the Rust library, whose Oniguruma reads it alike.
 CUTS = (
     r"(?:▁|(?<![\p{L}\p{M}\p{N}]))(?i:[cdjlmnst]|(?:lors|puis|jus|quoi)?qu)['’](?=\p{L})"  # ▁l'  ▁qu'
     r"|['’](?i:s|t|re|ve|m|ll|d)(?![\p{L}\p{M}])"  # didn 't, she 'll
@@ -33,6 +33,7 @@ CUTS = (
     r"|▁+(?=▁)|▁"  # further spaces
 )
 
+_CUTS = regex.compile(CUTS)
 _UNIT = re.compile(f"{ESCAPE}[{ZERO}{ONE}]|.", re.DOTALL)  # becomes one character of the text
 _BROKEN = re.compile("[\udc80-\udcff]")  # a byte that is not part of a character
 
@@ -84,6 +85,15 @@ def to_pieces_form(text: str) -> str:
     if SPACE in text:
         text = text.replace(SPACE, ESCAPE + ONE)
     return SPACE + text.replace(" ", SPACE) if text else ""
+
+
+def pretokenize(form: str) -> list[str]:
+    """Returns the words of a text in pieces form, before any merge; concatenated they are the text.
+
+    >>> pretokenize("▁the▁cat's▁mat.")
+    ['▁the', '▁cat', "'s", '▁mat', '.']
+    """
+    return [found[0] for found in _CUTS.finditer(form)]
 
 
 def from_pieces_form(raw: bytes) -> str:

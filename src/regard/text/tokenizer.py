@@ -28,7 +28,6 @@ from regard.text.pieces import nfc, to_pieces_form
 from regard.text.sentencepiece import SentencePieceVocabulary
 from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
-from regard.text.vocabulary_training import CharacterCounts, character_vocabulary, learn_bpe, learn_words
 from regard.text.words import Span
 
 FORMAT = 1  # of the file, and of the pre-tokenization that the ids depend on
@@ -92,6 +91,12 @@ class Tokenizer:
                 "pieces of SentencePiece are not learned here, they come with an imported model; "
                 "set train.start_from to such a model, or text.unit to bpe"
             )
+        try:  # translating needs no library for it
+            from regard.text.vocabulary_training import CharacterCounts, character_vocabulary, learn_bpe, learn_words
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f'learning a vocabulary needs the package {error.name}; install it: pip install "regard[torch]"'
+            ) from None
         count, read, counts = 0, pairs(), (CharacterCounts(), CharacterCounts())
         while some := list(islice(read, CHUNK)):
             count += len(some)

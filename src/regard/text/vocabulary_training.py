@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from tokenizers import models, trainers
+import tokenizers
+from tokenizers import models, pre_tokenizers, trainers
 
 from regard.errors import InputError
-from regard.text.learned_vocabulary import MAX_PIECE, LearnedVocabulary, rust_tokenizer
-from regard.text.pieces import SPACE, nfc, to_pieces_form
+from regard.text.learned_vocabulary import MAX_PIECE, LearnedVocabulary
+from regard.text.pieces import CUTS, SPACE, nfc, to_pieces_form
 from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
 
@@ -89,7 +90,8 @@ def learn_words(lines: Iterator[str], size: int) -> LearnedVocabulary:
 
 
 def _learn(model: models.Model, trainer: trainers.Trainer, lines: Iterable[str]) -> LearnedVocabulary:
-    rust = rust_tokenizer(model)
+    rust = tokenizers.Tokenizer(model)
+    rust.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
     rust.train_from_iterator(lines, trainer)
     learned = json.loads(rust.to_str())["model"]
     pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
