@@ -3,6 +3,7 @@ line without a process of its own."""
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import gc
 import importlib.util
@@ -10,6 +11,7 @@ import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from hypothesis import settings
 import regard
 from contexts import train_contexts
 from regard.batch import Batch, flat_batch
+from regard.bundle import bundled_models, tensors
 from regard.cli import main
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
@@ -30,7 +33,7 @@ from support import LINES, TINY, Answer, Call, write_lines
 collect_ignore = [] if importlib.util.find_spec("playwright") else ["browser"]
 
 # How long an example takes says how busy the machine is; every run draws others.
-settings.register_profile("regard", deadline=None, max_examples=50)
+settings.register_profile("regard", deadline=None, max_examples=25)
 settings.load_profile("regard")
 
 # A job of the background ignores Ctrl-C, one under nohup the end of its terminal, and so would their children.
@@ -53,6 +56,10 @@ def _apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["REGARD_ENGINE"] = "native"  # 8-bit products may differ from CPU to CPU; tests of others name theirs
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes they start
     torch.set_num_threads(1)
+    # A bundled model is read from its files once in a process; loading copies what was read.
+    read = functools.cache(tensors._read_tensors)
+    everything = tensors._read_tensors
+    tensors._read_tensors = lambda path: (read if bundled_models.HOME in path.parents else everything)(path)
     # Commands called in this process share one parser: making it takes a tenth of a second, and there are hundreds.
     typer.main.get_command = functools.cache(typer.main.get_command)
 
@@ -67,10 +74,26 @@ def text_files(tmp_path: Path) -> tuple[Path, Path]:
     return write_lines(tmp_path)
 
 
+def made_once(factory: pytest.TempPathFactory, make: Callable[[Path], Path]) -> Path:
+    """Returns what `make` made in a folder, for all workers of a test run: the first one that asks makes it."""
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    home, note = base / make.__name__, base / f"{make.__name__}.made"
+    with (base / f"{make.__name__}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not note.exists():
+            home.mkdir()
+            note.write_text(str(make(home)))
+    return Path(note.read_text())
+
+
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run through the public interface, long enough to learn eight sentences by heart."""
-    home = tmp_path_factory.mktemp("run")
+    return made_once(tmp_path_factory, train_by_heart)
+
+
+def train_by_heart(home: Path) -> Path:
     src, tgt = (str(path) for path in write_lines(home))
     recipe = {
         "data": {
@@ -127,7 +150,10 @@ def usual_engine(_box_converted: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that learnt eight sentences by heart both ways: French to English with the tag <en>."""
-    home = tmp_path_factory.mktemp("both")
+    return made_once(tmp_path_factory, train_both_ways)
+
+
+def train_both_ways(home: Path) -> Path:
     src, tgt = (str(path) for path in write_lines(home))
     back = {"src": tgt, "tgt": src, "tag": "<en>"}
     recipe = {
@@ -150,13 +176,13 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def registers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the bundles en-fr, with tags for both registers, and fr-en, without (`registers.py`)."""
-    return train_registers(tmp_path_factory.mktemp("registers"))
+    return made_once(tmp_path_factory, train_registers)
 
 
 @pytest.fixture(scope="session")
 def contexts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a bundle that translates pronouns in context (`contexts.py`)."""
-    return train_contexts(tmp_path_factory.mktemp("contexts"))
+    return made_once(tmp_path_factory, train_contexts)
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def test_help_answers_at_once() -> None:
         return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, said
 
     helping, importing = [], []
-    for _ in range(5):
+    for _ in range(3):
         seconds, said = spent("-m", "regard", "--help")
         assert "translate" in said
         helping.append(seconds)

@@ -135,7 +135,7 @@ def cut(draw: st.DrawFn, text: str) -> list[tuple[int, int]]:
     return list(pairwise(edges)) if text else []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data(), TEXT, TEXT, st.sampled_from(["predicting", "having-read"]), st.integers(0, 9))
 def test_mass_is_conserved(data, source, target, row, seed):
     source_spans, target_spans = data.draw(cut(source)), data.draw(cut(target))
@@ -162,7 +162,7 @@ def cut_words(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
     return text, spans
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cut_words(), cut_words(), st.integers(0, 9))
 def test_words_of_whole_subwords_are_merged_as_by_shares(source, target, seed):
     if seed % 2:  # an empty subword at the beginning, as before a slot
@@ -177,7 +177,7 @@ def test_words_of_whole_subwords_are_merged_as_by_shares(source, target, seed):
     np.testing.assert_allclose(found.coverage, found.weights.sum(axis=0))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXT, TEXT, st.integers(0, 9))
 def test_one_subword_a_word_changes_nothing(source, target, seed):
     source_spans, target_spans = word_spans(source), word_spans(target)

@@ -55,7 +55,7 @@ def path_probability(sources, emissions, transitions, p0) -> float:
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_expectations_and_best_path_are_those_of_all_paths_written_out(source_words, words, seed):
     rng = np.random.default_rng(seed)
     emissions, p0 = rng.uniform(0.01, 1, (2, words, source_words + 1)), 0.3

@@ -37,7 +37,7 @@ def one_iteration_by_definition(pairs, model: Model1 | None):
 
 
 @given(corpora, st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_training_does_what_the_plain_loops_do(pairs, iterations):
     before = train(pairs, iterations - 1) if iterations > 1 else None
     expected, log_likelihood = one_iteration_by_definition(pairs, before)
@@ -49,7 +49,7 @@ def test_training_does_what_the_plain_loops_do(pairs, iterations):
 
 
 @given(corpora)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_likelihood_never_falls(pairs):
     steps = np.diff(train(pairs, iterations=12).log_likelihoods)
     assert (steps >= -1e-9).all()
@@ -64,7 +64,7 @@ def test_the_translations_of_a_word_sum_to_one(pairs, smoothing):
 
 
 @given(corpora, st.integers(1, 60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_groups_hold_every_pair_once_and_stay_small(pairs, cells):
     table, _ = ibm.initial_table(NumberedPairs.of(pairs))
     sources = [[table.source_numbers[w] for w in source.split()] for source, _ in pairs]

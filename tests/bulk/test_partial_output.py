@@ -81,7 +81,7 @@ def unfinished(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Unfinished(job, out, (tmp_path / "report").read_bytes(), folders)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=75, deadline=None)
 @given(
     ended=st.booleans(),
     name=st.sampled_from(["journal", "output", "report"]),

@@ -30,7 +30,9 @@ def _on_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_on_gpu")
-@pytest.mark.parametrize("models", [("en-fr-classic",), ("en-fr-classic", "fr-en")])
+@pytest.mark.parametrize(
+    "models", [("en-fr-classic",), pytest.param(("en-fr-classic", "fr-en"), marks=pytest.mark.long)]
+)
 def test_one_process_searches_for_all(source: Path, tmp_path: Path, models: tuple[str, ...]) -> None:
     load = partial(load_models, None, "cpu", "native", False, models)
     translator = load(0)

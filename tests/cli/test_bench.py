@@ -77,7 +77,7 @@ def test_a_peak_is_measured_where_none_is_known() -> None:
     assert peak_flops(torch.device("cpu"), torch.float32)[1] == "a product of 1024 × 1024 matrices"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_translation_is_measured_with_and_without_checks(tmp_path: Path, call: Call, workers: int) -> None:
     text = tmp_path / "a.en"
     text.write_text("The cat sleeps. Thank you!\n\nI have 3 apples.\n")

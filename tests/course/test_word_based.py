@@ -37,7 +37,7 @@ def toy() -> WordBased:
 
 
 @given(lines)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_language_model_sums_to_one_after_any_word(text):
     language = Bigrams.count(text)
     for before in [*language.words, "never seen"]:
@@ -60,7 +60,7 @@ def test_the_language_model_prefers_what_it_has_seen():
     ),
     st.sampled_from([0.0, 0.5, 1.0]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_search_finds_the_best_of_all_translations(text, choices, weight):
     language = Bigrams.count(text)
     options = [list(words.items()) for words in choices]

@@ -127,13 +127,13 @@ def slow_components(pairs: list[Pair]) -> list[int]:
 
 
 @given(PAIRS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_components_are_by_definition(pairs: list[Pair]) -> None:
     assert components(pairs) == slow_components(pairs)
 
 
 @given(PAIRS, st.integers(0, 8), st.integers(0, 8), st.integers(0, 3))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_nothing_leaks(pairs: list[Pair], dev: int, test: int, seed: int) -> None:
     parts = split_connected(pairs, dev, test, seed)
     assert len(parts["dev"]) <= dev

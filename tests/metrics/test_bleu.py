@@ -56,7 +56,7 @@ def corpora(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     return hypotheses, references
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     corpora(),
     st.sampled_from(["13a", "intl", "char", "none"]),
@@ -223,7 +223,7 @@ def test_options_that_do_not_exist(options, message):
         bleu(["a"], ["a"], **options)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     corpora(), st.sampled_from(["13a", "intl", "zh", "char", "none"]), st.sampled_from(sorted(SMOOTHING)), st.booleans()
 )
@@ -236,7 +236,7 @@ def test_many_scores_at_once_equal_single_ones(corpus, tokenize, smooth, effecti
     assert metric.scores(sums) == pytest.approx([*singles, metric.score(stats).score], abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(corpora(), st.sampled_from(REFERENCE_LENGTHS), st.integers(1, 5), st.data())
 def test_fast_counts_equal_the_definition(corpus, ref_length, order, data):
     """With gaps among the references, and every way to choose the reference length."""

@@ -178,7 +178,7 @@ def test_table_as_json():
 # ------------------------------------------------------------------------------- kinds of words
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     texts(4),
     EDGES,
@@ -214,7 +214,7 @@ def test_word_frequency_is_plain_counting(some, edges, counting_text, tokenize, 
     assert list(table.rows) == used
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(texts(2))
 def test_words_of_all_buckets_add_up_to_sacrebleus_unigrams(some):
     hypotheses, references = some

@@ -84,7 +84,7 @@ OPTIONS = st.fixed_dictionaries(
 ).flatmap(lambda some: st.integers(some["word_order"] == 0, 8).map(lambda order: {"char_order": order, **some}))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(corpora(), OPTIONS)
 def test_equals_sacrebleu(corpus, options):
     hypotheses, references = corpus
@@ -98,7 +98,7 @@ def test_equals_sacrebleu(corpus, options):
     assert ours.signature == str(oracle.get_signature())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(corpora(), OPTIONS)
 def test_the_fast_twins_equal_the_definition(corpus, options):
     hypotheses, (reference, *_) = corpus

@@ -56,7 +56,7 @@ SENTENCE_SCORES = [
 
 
 @pytest.mark.parametrize(("metric", "sentence_score"), SENTENCE_SCORES, ids=["BLEU", "chrF", "TER"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(texts(4), st.integers(0, 4))
 def test_lines_are_ordered_by_sacrebleus_sentence_scores(metric, sentence_score, some, most):
     one, other, *references = some
@@ -82,7 +82,7 @@ def test_lines_are_ordered_by_sacrebleus_sentence_scores(metric, sentence_score,
 
 
 @pytest.mark.parametrize("metric", [Bleu(), Ter()], ids=["BLEU", "TER"])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(texts(4))
 def test_swapping_the_systems_mirrors_everything(metric, some):
     one, other, *references = some
@@ -145,7 +145,7 @@ def test_lines_come_with_their_source_and_as_json():
 # ------------------------------------------------------------------------------- n-grams
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(texts(5), st.integers(0, 6), st.sampled_from(["13a", "none"]), st.booleans())
 def test_ngrams_are_plain_counting(some, most, tokenize, lowercase):
     one, other, *references = some
@@ -195,7 +195,7 @@ def test_words_after_an_entity_are_still_found():
     assert lit("x &quot;cat&quot; y", ["&quot;cat&quot;"], tokenize="none") == ["&quot;cat&quot;"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=30), st.lists(st.text(max_size=30), min_size=1, max_size=2), st.booleans())
 def test_spans_are_in_order_and_inside_the_line(line, references, lowercase):
     spans = matched_spans(line, references, lowercase=lowercase)

@@ -16,7 +16,7 @@ def ragged(lines: list[list[int]]) -> Ragged:
     return Ragged(np.array([token for line in lines for token in line], dtype=np.int64), np.array([*map(len, lines)]))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(1, 6), st.data())
 def test_equals_the_definition(lines, streams, order, data):
     hypotheses, *references = [[data.draw(LINE) for _ in range(lines)] for _ in range(1 + streams)]

@@ -36,7 +36,7 @@ def test_pairs_are_scored_as_sacrebleu_scores_a_sentence(columns: int, monkeypat
             assert bleu[i, j] == pytest.approx(sacrebleu.sentence_bleu(hypothesis, [reference]).score)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=8), min_size=1, max_size=5), st.integers(1, 4))
 def test_shared_ngrams_are_sums_of_smaller_counts(lines: list[list[int]], order: int) -> None:
     flat = np.array([token for line in lines for token in line], dtype=np.int64)

@@ -59,7 +59,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(corpora(), OPTIONS)
 def test_equals_sacrebleu(corpus, options):
     hypotheses, references = corpus

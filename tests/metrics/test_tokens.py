@@ -23,7 +23,7 @@ def decoded(encoder: TokenEncoder, lines: list[str]) -> list[list[str]]:
     return [[names[t] for t in found.flat[end - n : end]] for end, n in zip(ends, found.lengths.tolist(), strict=True)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(LINE, max_size=6), st.sampled_from(["13a", "intl", "zh", "char", "none"]), st.booleans())
 def test_words_are_cut_as_in_their_line(lines, tokenize, lowercase):
     encoder = TokenEncoder(tokenize, lowercase)

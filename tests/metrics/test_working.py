@@ -59,7 +59,7 @@ def metrics(draw):
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(metrics(), corpora(), st.integers(0, 3))
 def test_a_corpus_adds_up_to_the_metrics_own_score(metric, corpus, most):
     hypotheses, references = corpus
@@ -77,7 +77,7 @@ def test_a_corpus_adds_up_to_the_metrics_own_score(metric, corpus, most):
             assert (lost, gained) == (total - correct, correct)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(metrics(), corpora(), st.data())
 def test_a_line_adds_up_to_the_metrics_own_score(metric, corpus, data):
     hypotheses, references = corpus

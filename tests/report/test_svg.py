@@ -23,7 +23,7 @@ from regard.report.render import svg
 NAME = "{http://www.w3.org/2000/svg}"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(WORD, max_size=6), st.lists(WORD, min_size=2, max_size=4), st.booleans())
 def test_it_is_xml_whatever_the_words(source: list[str], target: list[str], broken: bool) -> None:
     ElementTree.fromstring(svg(heat(sample(source, target, broken))))

@@ -71,7 +71,7 @@ PHRASES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(1, 4), PHRASES, st.booleans())
 def test_terms_are_always_met(seed: int, beam: int, phrases: list, sampled: bool) -> None:
     model, src, mask = Chain(seed), *pad_sources([[3, 5], [4]])

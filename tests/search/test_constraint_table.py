@@ -49,7 +49,7 @@ def expected(constraint: Constraint, scores: torch.Tensor, room: int) -> torch.T
     return scores.index_fill(0, torch.tensor(sorted(forbidden)), -math.inf)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(st.lists(CONSTRAINTS, min_size=1, max_size=3), st.data())
 def test_rows_have_the_rules_of_their_constraints(constraints: list[Constraint], data: st.DataObject) -> None:
     width, limit = 2, 9

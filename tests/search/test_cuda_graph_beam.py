@@ -36,7 +36,7 @@ def test_it_finds_the_same(beam: int, device: str) -> None:
     model = scattered(Transformer(SMALL, V, V, True), 0.4).to(device)
     twin = RecordedTransformer(model, torch.float32, 12)
     generator = torch.Generator().manual_seed(2)
-    lines = [torch.randint(3, V, (1 + i % 5,), generator=generator).tolist() for i in range(8)]
+    lines = [torch.randint(3, V, (1 + i % 5,), generator=generator).tolist() for i in range(6)]
     requests = [SearchRequest(tuple(line)) for line in lines]
     options = SearchOptions(beam, 0.6, nbest=beam)
     plain = search(model, requests, options, capacity=Capacity(sentences=4))
@@ -77,7 +77,7 @@ def test_it_finds_the_same_under_constraints(name: str, device: str) -> None:
     model = scattered(Transformer(SMALL, V, V, True), 0.4).to(device)
     twin = RecordedTransformer(model, torch.float32, 24)
     rules = CONSTRAINTS[name]
-    requests = [SearchRequest((3 + i % 7, 5 + i % 3)[: 1 + i % 2], rules[i % len(rules)]) for i in range(8)]
+    requests = [SearchRequest((3 + i % 7, 5 + i % 3)[: 1 + i % 2], rules[i % len(rules)]) for i in range(6)]
     options = SearchOptions(3, 0.6, nbest=3)
     plain = search(model, requests, options, capacity=Capacity(sentences=4))
     for _ in range(2):  # the second time with what was recorded in the first

@@ -48,7 +48,7 @@ def test_a_wide_beam_finds_the_best(seed: int) -> None:
         assert list(found[row][0].ids) == words
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0, 1.5))
 def test_n_best_lists_are_ordered_distinct_and_rightly_scored(seed: int, beam: int, alpha: float) -> None:
     model = Chain(seed)
@@ -91,7 +91,7 @@ def test_a_transformers_output_does_not_depend_on_the_batch(beam: int) -> None:
         assert [h.score for h in alone] == pytest.approx([h.score for h in expected], abs=1e-4)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.floats(0, 1.5))
 def test_a_record_tells_the_whole_search_and_changes_nothing(seed: int, beam: int, alpha: float) -> None:
     """Followed by its fates alone, it gives the search's own n-best list."""
@@ -250,7 +250,7 @@ def test_a_model_without_probabilities_is_refused() -> None:
             search(model, [SearchRequest((3,), prefix=(4,))], options)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from regard.serve.documents import MAX_NAME, attachment, plain_name
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.text(max_size=300) | st.text('./\\"\r\n;%a é', max_size=20))
 def test_no_name_breaks_out(name: str) -> None:
     plain = plain_name(name)

@@ -44,7 +44,7 @@ requests = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(requests, st.integers(1, 4))
 def test_never_more_than_n_in_any_minute(
     two: tuple[Limiter, Limiter], clock: Clock, arrivals: list[tuple[float, int]], per_minute: int
@@ -76,7 +76,7 @@ def test_after_the_time_to_wait_it_is_allowed(two: tuple[Limiter, Limiter], cloc
     assert limiter.request("key:waits", 2) is not None
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), st.sampled_from([0.0, 3600.0, 90_000.0])), max_size=20),
     st.sampled_from(["day", "month"]),

@@ -21,7 +21,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(values, st.booleans())
 def test_json_is_read_as_the_standard_library_writes_it(value: Any, escaped: bool) -> None:
     data = json.dumps(value, ensure_ascii=escaped).encode()
@@ -34,7 +34,7 @@ def deep(value: Any) -> int:
     return 0 if inner is None else 1 + max(map(deep, inner), default=0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.binary(max_size=40) | st.text('[]{}",:\\ud8a1n', max_size=20).map(lambda t: t.encode()))
 def test_anything_else_is_refused(data: bytes) -> None:
     with suppress(ServeError):  # no other error
@@ -84,7 +84,7 @@ def test_the_time_is_linear(data: bytes) -> None:
         read_json(data)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(texts, texts), max_size=4))
 def test_a_form_is_read_as_the_standard_library_writes_it(fields: list[tuple[str, str]]) -> None:
     assert read_form(urlencode(fields).encode()) == fields

@@ -87,7 +87,7 @@ def by_the_library(words: Counter[str], most: int) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in json.loads(rust.to_str())["model"]["merges"]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.dictionaries(st.text("abcd", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=12))
 def test_ties_and_repeats_are_the_librarys(words: dict[str, int]) -> None:
     ours = [merge.pair for merge in learn_merges(words, 12)]

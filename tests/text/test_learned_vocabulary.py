@@ -67,7 +67,7 @@ def by_rust(vocabulary: LearnedVocabulary, text: str) -> tuple[list[int], list[s
 def test_words_are_looked_up(name: str, request: pytest.FixtureRequest) -> None:
     vocabulary = request.getfixturevalue(name).source
 
-    @settings(max_examples=50)
+    @settings(max_examples=25)
     @given(st.lists(TEXT, max_size=3))
     def holds(texts: list[str]) -> None:
         texts = [without_slots(text) for text in texts]

@@ -31,7 +31,7 @@ def test_keys_lie_beside_each_other() -> None:
     assert all(set("abcdefghijklmnopqrstuvwxyz") <= set("".join(rows)) for rows in KEYBOARDS)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(WORDS, st.integers(0, 9999))
 def test_a_slip_within_a_word_is_undone(word: str, seed: int) -> None:
     rng = random.Random(seed)

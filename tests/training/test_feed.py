@@ -100,6 +100,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_a_training_that_breaks_down_beside_the_process_that_feeds_it_ends(
     text_files: tuple[Path, Path], tmp_path: Path
 ) -> None:

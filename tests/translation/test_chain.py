@@ -79,7 +79,7 @@ def test_what_the_second_step_loses_is_lost() -> None:
     assert cat.alignment is None  # that of the second step is not known
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.text(alphabet="ab 5é,", min_size=1, max_size=8).filter(str.strip), max_size=4))
 def test_a_second_step_that_copies_changes_nothing(texts: list[str]) -> None:
     parts, at = [], 1

@@ -60,8 +60,8 @@ def check(translator: Translator, texts: list[str]) -> None:
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
-@given(texts=st.lists(TEXTS, min_size=20, max_size=20))
+@settings(max_examples=3, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
+@given(texts=st.lists(TEXTS, min_size=14, max_size=14))
 def test_a_text_is_translated_alone_as_among_others(translator: Translator, texts: list[str]) -> None:
     check(translator, texts)
 
@@ -69,6 +69,6 @@ def test_a_text_is_translated_alone_as_among_others(translator: Translator, text
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @settings(max_examples=500, deadline=None, phases=[Phase.generate], suppress_health_check=QUIET)
-@given(texts=st.lists(TEXTS, min_size=20, max_size=20))
+@given(texts=st.lists(TEXTS, min_size=14, max_size=14))
 def test_ten_thousand_texts(translator: Translator, texts: list[str]) -> None:
     check(translator, texts)

@@ -41,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = {
         "data": {"pairs": str(folder / "train.tsv"), "dev_size": 0},
         "train": {
-            "steps": 240, "batch_tokens": 1500, "learning_rate": 5e-3, "warmup": 20, "device": "cpu",
+            "steps": 160, "batch_tokens": 1500, "learning_rate": 5e-3, "warmup": 20, "device": "cpu",
             "start_from": str(folder / "bundle"),
         },
     }  # fmt: skip

@@ -169,9 +169,9 @@ def erring(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> Translato
 
 
 QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-FAST = settings(max_examples=70, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
+FAST = settings(max_examples=35, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=QUIET)
 LONG = settings(max_examples=3400, deadline=None, phases=[Phase.generate], suppress_health_check=QUIET)
-REAL = settings(max_examples=90, deadline=None, phases=[Phase.generate], suppress_health_check=QUIET)
+REAL = settings(max_examples=45, deadline=None, phases=[Phase.generate], suppress_health_check=QUIET)
 
 
 @FAST

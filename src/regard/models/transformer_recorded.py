@@ -243,8 +243,12 @@ def _copy_for_search(model: Transformer, precision: Precision, rows: int | None)
 def column_by_column(model: M) -> M:
     """Returns a copy whose linear maps have column-major matrices with the same values. A matrix that is also an
     embedding is stored twice, since words are looked up row by row."""
-    twin = copy.deepcopy(model).eval().requires_grad_(False)
-    for module in twin.modules():
-        if type(module) is nn.Linear:
-            module.weight = nn.Parameter(module.weight.T.contiguous().T, requires_grad=False)
+    maps = [module for module in model.modules() if type(module) is nn.Linear]
+    columns = {id(map.weight): nn.Parameter(map.weight.detach().T.contiguous().T, False) for map in maps}
+    looked_up = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
+    # A copy takes the matrices of `memo` in place of copying them first as they are.
+    memo: dict[int, Any] = {key: matrix for key, matrix in columns.items() if key not in looked_up}
+    twin = copy.deepcopy(model, memo).eval().requires_grad_(False)
+    for module, own in zip((m for m in twin.modules() if type(m) is nn.Linear), maps, strict=True):
+        module.weight = columns[id(own.weight)]
     return twin

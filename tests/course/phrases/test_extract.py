@@ -46,7 +46,7 @@ def aligned(draw: st.DrawFn) -> Pair:
     return source, target, sorted(draw(st.sets(links, max_size=8)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(aligned(), min_size=1, max_size=4), st.integers(1, 5))
 def test_a_corpus_has_the_phrases_of_its_sentences(pairs: list[Pair], longest: int) -> None:
     source = Sentences.of([[0] * pair[0] for pair in pairs])

@@ -63,7 +63,7 @@ def probability(model: KneserNey, history: Words, word: int | str) -> float:
     return math.exp(model.follow(state, number(model, word))[0])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=5), min_size=1, max_size=4),
     st.lists(st.sampled_from([0, 1, 2, 3, UNKNOWN]), max_size=5),

@@ -76,7 +76,7 @@ def total(chosen: list[tuple[int, Option]], weights: Weights) -> float:
     return sum(one.score + weights[7] * jump for jump, one in chosen) + weights[6] * LANGUAGE.log_prob(words)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(0, 4))
 def test_without_limits_it_finds_the_best_and_lists_all_in_order(table: tuple[int, Options], limit: int) -> None:
     length, options = table
@@ -100,7 +100,7 @@ def test_with_narrow_limits_it_finds_something_that_is_allowed(table: tuple[int,
     assert any(found.score == pytest.approx(score) for score in allowed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables(SILENT), st.integers(0, 4))
 def test_futures_are_never_too_low(table: tuple[int, Options], limit: int) -> None:
     """With no language model and jumps that cost, the estimate is a bound on what any completion brings."""

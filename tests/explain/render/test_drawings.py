@@ -18,7 +18,7 @@ from regard.explain.render.figure import sheet_drawing
 from regard.explain.render.map_drawing import RIBBON_LEAST, column_labels, heat, ribbons
 from regard.report.drawing import Box, Curve, Drawing, Label, Point, Tiles, gathered, mirrored, moved
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=30, deadline=None)
 
 
 def apart(one: tuple[Point, ...], two: tuple[Point, ...]) -> bool:

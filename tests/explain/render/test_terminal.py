@@ -151,7 +151,7 @@ def test_control_characters_do_not_reach_the_terminal():
 WORD = st.text(st.sampled_from("abé猫😀ש\u0301ก็\x1b"), min_size=1, max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(WORD, max_size=8), st.lists(WORD, max_size=4), st.integers(24, 90), st.booleans())
 def test_no_line_is_wider_than_the_terminal(sources, targets, width, colours):
     weights = np.random.default_rng(0).dirichlet(np.ones(len(sources) + 1), size=len(targets))

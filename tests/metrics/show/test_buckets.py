@@ -136,7 +136,7 @@ def test_differences_as_text():
 TEXT = st.text(st.sampled_from("ab .猫語é\u0301\t\x1b\u2028👩"), max_size=200)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=3), TEXT, TEXT)
 def test_no_line_of_text_is_wider_than_100_cells_or_moves_the_cursor(lines, name, label):
     one, other, references = (list(some) for some in zip(*lines, strict=True))

@@ -35,7 +35,7 @@ def section(text, name):
 # ------------------------------------------------------------------------------- plain text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4),
     st.integers(72, 120),
@@ -79,7 +79,7 @@ def test_a_long_line_is_broken_and_nothing_of_it_is_lost():
     assert digits == ["4"] * 80
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXT, TEXT, st.sampled_from(sorted(SMOOTHING)), st.integers(1, 4), st.booleans())
 @example("The cat is on mat", "The cat is on the mat", "exp", 3, False)
 def test_the_formulas_hold_as_they_are_printed(hypothesis, reference, smooth, order, effective):
