@@ -205,8 +205,11 @@ def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
         return replace(found, protected=tuple(kept))
     before, after = found.text[:start], found.text[end:]
     if start == end and not is_invisible(lost.kind, lost.wanted):  # inserted: separate it from its neighbours
-        before += " " if before and not before[-1].isspace() and before[-1] not in "([«'’" else ""
-        after = (" " if after and not (after[0].isspace() or after[0] in ENDING) else "") + after
+        separator = ", " if lost.kind in NUMERIC else " "  # two numbers side by side may read as one
+        if before and not before[-1].isspace() and before[-1] not in "([«'’":
+            before += separator if before[-1].isdigit() else " "
+        if after and not (after[0].isspace() or after[0] in ENDING):
+            after = (separator if after[0].isdigit() else " ") + after
     place = (len(before), len(before) + len(lost.wanted))
     text = before + lost.wanted + after
     grown = len(text) - len(found.text)
