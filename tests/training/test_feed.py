@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # A process of its own, in which others are spawned unless one says otherwise, as on many machines with a GPU. The
 # corpus is that of a real run: what makes it is a function inside `make_batches`, which cannot be sent to another.
 SCRIPT = """
