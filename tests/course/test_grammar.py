@@ -34,7 +34,7 @@ from regard.course.grammar.morphology import FUTURE, IMPERFECT, PRESENT
 from regard.errors import InputError
 from regard.text.words import split_words
 
-SIZE = 4_000
+SIZE = 6_000
 
 
 @pytest.fixture(scope="module")
