@@ -43,7 +43,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing regard and PyTorch into $(VENV) (a minute or two) ..."
-	$(PIP) --editable '.[torch]'
+	$(PIP) --editable '.[torch,page]'
 	@$(COMPILE)
 	@touch $@
 

