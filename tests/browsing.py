@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 CHROMIUM = os.environ.get("REGARD_CHROMIUM", "/usr/bin/chromium")
@@ -55,3 +56,13 @@ def see(page: Page, name: str) -> None:
     panel = page.locator(f"#panel-{name}")
     panel.scroll_into_view_if_needed()
     expect(panel.locator('[data-state="ready"] > .body:not(:empty)').first).to_be_visible()
+
+
+def serious(page: Page) -> list[str]:
+    """The violations of accessibility rules that axe calls serious or critical."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]

@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browsing import CAT, Open, see
+from browsing import CAT, Open, see, serious
 from support import needs_bundler
 
 pytestmark = pytest.mark.browser
@@ -23,15 +22,6 @@ def see_all(page: Page) -> None:
         page.locator(f"#panel-{name}").scroll_into_view_if_needed()
         page.wait_for_timeout(100)
     expect(page.locator('[aria-busy="true"]')).to_have_count(0)
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes'][:3]]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.parametrize("view", ["translate", "inside", "lesson"])

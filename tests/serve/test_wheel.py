@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from regard.serve.page.build_page import build_page
-from regard.serve.page.page_files import HASHED, TYPES
+from regard.serve.page.page_files import DOCUMENTS, HASHED, TYPES
 from server_process import running
 from support import needs_bundler
 
@@ -55,7 +55,7 @@ def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) 
     with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
         build_page(PAGE, tmp_path / "built")
         for file in (file for file in (tmp_path / "built").iterdir() if file.suffix != ".map"):
-            path = "/" if file.name == "index.html" else f"/{file.name}"
+            path = {name: path for path, name in DOCUMENTS.items()}.get(file.name, f"/{file.name}")
             answer = server.ask(path)
             assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path
             assert ("immutable" in answer.headers["cache-control"]) == bool(HASHED.fullmatch(file.name))

@@ -38,7 +38,7 @@ async def metrics(call: Call) -> Response:
 
 
 async def spec(call: Call) -> dict[str, Any]:
-    return openapi(ENDPOINTS, known_names(call.services.pool))
+    return openapi(ENDPOINTS, known_names(call.services.pool), call.services.config.keys)
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -41,7 +41,12 @@ def error_body(error: ServeError) -> dict[str, Any]:
     return {"error": {"message": error.message, "status": error.status, **field}}
 
 
-OWN = Interface("regard", error_body)
+OWN = Interface(
+    "regard",
+    "Translations sentence by sentence with probabilities, and everything that the page shows about a model. What a "
+    "model computes inside needs PyTorch on the server; without it, those operations answer 501.",
+    error_body,
+)
 MODEL = Field(
     "model", "text", "the name of a model; overrides the languages", None, nullable=True, most=200, known="models",
     example="en-fr",

@@ -44,7 +44,12 @@ def error_status(error: ServeError) -> int:
     return QUOTA if isinstance(error, QuotaExceededError) else error.status
 
 
-DEEPL = Interface("DeepL", error_body, error_status)
+DEEPL = Interface(
+    "DeepL",
+    "Version 2 of DeepL's interface: DeepL's clients work with this server when they get its address as server URL.",
+    error_body,
+    error_status,
+)
 SOURCE_LANG = Field(
     "source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40,
     known="DeepL's sources",

@@ -45,9 +45,10 @@ class JsonResponse(Response):
 
 @dataclass(frozen=True)
 class Interface:
-    """One of the APIs: its name, the body of its error responses, and their status."""
+    """One of the APIs: its name, a description, the body of its error responses, and their status."""
 
     name: str
+    about: str
     error_body: Callable[[ServeError], Mapping[str, Any]]
     error_status: Callable[[ServeError], int] = lambda problem: problem.status
 

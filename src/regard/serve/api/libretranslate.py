@@ -48,7 +48,11 @@ def named(code: str) -> str:
     return f"{language_name(code)} ({code})"
 
 
-LIBRETRANSLATE = Interface("LibreTranslate", error_body)
+LIBRETRANSLATE = Interface(
+    "LibreTranslate",
+    "The interface of LibreTranslate: its clients work with this server when they get its address.",
+    error_body,
+)
 API_KEY = Field("api_key", "text", "the API key", "", nullable=True)
 SOURCE_CODE = Field(
     "source", "text", "the code of its language, or auto", example="en", most=40, known="sources or auto"

