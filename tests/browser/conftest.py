@@ -33,12 +33,12 @@ I see the old sofa.\tJe vois le vieux canapé.
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, registers: Path) -> Iterator[RunningServer]:
-    """With two models of the box, one that has its training pairs at hand, and one with tags for both registers."""
+    """With three models of the box, one that has its training pairs at hand, and one with tags for both registers."""
     folder = tmp_path_factory.mktemp("models") / "with-pairs"
     shutil.copytree(bundled_models.folder_of("en-fr-classic"), folder)
     (folder / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     shutil.copytree(registers / "en-fr", folder.with_name("with-registers"))
-    made = RunningServer("en-fr-classic", "fr-en", str(folder), str(folder.with_name("with-registers")))
+    made = RunningServer("en-fr-classic", "fr-en", "de-en", str(folder), str(folder.with_name("with-registers")))
     made.start()
     yield made
     made.stop()

@@ -31,7 +31,7 @@ def test_the_form_of_address_is_chosen_where_the_model_has_it(open_page: Open) -
     box.select_option("informal")
     expect(output).to_have_text("Tu dors. Je te vois.")
     expect(output.locator(".word").first).to_have_text("Tu")
-    page.get_by_label("Languages", exact=True).last.select_option("en-fr-classic")
+    page.get_by_label("Translate from").select_option("fr")  # by a model without tags
     expect(box).to_be_hidden()
 
 
@@ -110,13 +110,47 @@ def test_a_loop_and_a_word_left_out_are_said(open_page: Open) -> None:
     expect(page.locator(".ribbons .source .uncovered")).to_have_text("black")
 
 
-def test_the_model_is_changed_and_the_languages_swapped(open_page: Open) -> None:
-    page = open_page(text="The cat sleeps.")
-    expect(page.locator("#output")).to_have_text("Le chat dort.")
-    page.get_by_role("button", name="Swap the two languages").click()
-    expect(page.get_by_label("Text to translate")).to_have_value("Le chat dort.")
-    expect(page.locator("#output")).to_have_text(re.compile(r"\bcat\b"))  # in whatever words
-    expect(page.get_by_role("combobox", name="Languages")).to_have_value("fr-en")
+def test_languages_are_detected_chosen_and_swapped(open_page: Open) -> None:
+    page = open_page()
+    output, box = page.locator("#output"), page.get_by_label("Text to translate")
+    source, target = page.get_by_label("Translate from"), page.get_by_label("Translate to")
+    assert "classic" not in page.locator("main").inner_text()  # models are chosen in Look inside
+    expect(source.locator("option")).to_have_text(["Detect language", "English", "French", "German"])
+    box.fill("Die schwarze Katze schläft.")
+    expect(output).to_have_text("Le chat noir dort.")
+    expect(source.locator("option").first).to_have_text("Detected: German")
+    expect(page.get_by_text("by way of English")).to_be_visible()
+    box.fill("Le chat dort.")  # into the language that French is translated into
+    expect(output).to_have_text(re.compile(r"^The cat (sleeps|is sleeping)\.$"))
+    said = output.inner_text()
+    expect(target).to_have_value("en")
+    swap = page.get_by_role("button", name="Swap the two languages")
+    swap.focus()
+    page.keyboard.press("Enter")
+    expect(box).to_have_value(said)
+    expect(output).to_have_text("Le chat dort.")
+    assert (source.input_value(), target.input_value()) == ("en", "fr")
+    page.keyboard.press("u")
+    expect(box).to_have_value("Le chat dort.")
+    source.select_option("de")
+    expect(page).to_have_url(re.compile("from=de"))
+    expect(swap).to_be_disabled()  # nothing here translates into German
+    box.fill("Taxi")
+    source.select_option("")
+    expect(source.locator("option").first).to_have_text(re.compile("^Perhaps: "))
+
+
+def test_a_text_in_another_language_is_said_once_with_a_button(open_page: Open) -> None:
+    page = open_page(text="Die schwarze Katze schläft. Der Hund ist im Garten.", to="fr", **{"from": "en"})
+    expect(page.get_by_text("This text seems to be German.")).to_be_visible()
+    assert page.locator("main").inner_text().count("German") == 3  # the menu, the sentence and its button
+    page.get_by_role("button", name="Translate from German").click()
+    expect(page.locator("#output")).to_have_text("Le chat noir dort. Le chien est dans le jardin.")
+    expect(page.get_by_text("seems to be")).to_have_count(0)
+    page.get_by_label("Text to translate").fill("Le chat dort sur le sofa.")
+    page.get_by_label("Translate from").select_option("")
+    page.get_by_role("button", name="Translate from French into English").click()
+    expect(page.locator("#output")).to_have_text(re.compile(r"The cat .* on the sofa\."))
 
 
 def test_several_sentences_are_looked_at_one_by_one(open_page: Open) -> None:

@@ -138,6 +138,21 @@ class ModelPool:
         """The codes of all source and target languages."""
         return sorted({code for direction in self.by_direction for code in direction})
 
+    def pairs(self) -> list[tuple[Direction, tuple[str, ...]]]:
+        """All pairs of languages, each with its models: one, or two with the pivot language between them."""
+        found: dict[Direction, tuple[str, ...]] = {one: (name,) for one, name in self.by_direction.items()}
+        for first in self.by_direction:
+            for second in self.by_direction:
+                pair = Direction(first.source, second.target)
+                if first.target == second.source == self.pivot and pair.source != pair.target:
+                    found.setdefault(pair, (self.by_direction[first], self.by_direction[second]))
+        return sorted(found.items())
+
+    @property
+    def pivot(self) -> str:
+        """The pivot language that a request may ask for: that of the settings, else English."""
+        return self._config.through or bundled_models.PIVOT
+
     def targets(self, source: str) -> list[str]:
         """The target languages of a source language, including those through a pivot language if that is enabled."""
         direct = {one.target for one in self.by_direction if one.source == source}

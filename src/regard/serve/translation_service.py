@@ -19,7 +19,7 @@ from regard.serve import monitoring
 from regard.serve.errors import ServeError, UnsupportedPairError, deadline_exceeded
 from regard.serve.pool import ModelPool
 from regard.serve.settings import ServeConfig
-from regard.text.language_identification import identify_language, language_probabilities
+from regard.text.language_identification import foreign_language, identify_language, language_probabilities
 from regard.translation.chain import TextChain
 from regard.translation.job import Steps, TranslationJob, next_step
 from regard.translation.options import TranslateOptions
@@ -80,6 +80,7 @@ class TranslationRequest:
     target: str | None = None
     source: str | None = None
     model: str | None = None
+    through: str | None = None  # pivot language for pairs without a model; None: that of the settings
     options: TranslateOptions = field(default_factory=TranslateOptions)
     # Called in another thread, with the job of a single text, each time it has new results.
     added: Callable[[TranslationJob], None] | None = None
@@ -120,7 +121,7 @@ class TranslationService:
         for number, choice in enumerate(choices):
             by_models.setdefault(choice.models, []).append(number)
         await gather_or_cancel(translate_with(models, numbers) for models, numbers in by_models.items())
-        detected = request.source is None
+        detected = request.source is None and request.model is None
         for number, choice in enumerate(choices):
             monitoring.count_translation(choice.models, found[number])
         return [
@@ -135,15 +136,17 @@ class TranslationService:
             return [Choice((request.model,), source or "", target or "")] * len(request.texts)
         if request.target is None:
             raise ServeError(400, "a model or a target language is needed", field="target", missing=True)
-        return [self.choice([text], request.target, request.source) for text in request.texts]
+        return [self.choice([text], request.target, request.source, request.through) for text in request.texts]
 
-    def choice(self, texts: Sequence[str], target: str, source: str | None = None) -> Choice:
+    def choice(
+        self, texts: Sequence[str], target: str, source: str | None = None, through: str | None = None
+    ) -> Choice:
         """Choose the models for texts in one language; also returns that language."""
         if source == target:
             return Choice((), target, target)
         pairs = self.pool.by_direction
         try:
-            choice = choose(texts, target, source, self.config.through, pairs)
+            choice = choose(texts, target, source, through or self.config.through, pairs)
         except NoDirectionError as problem:
             if problem.source is not None:
                 raise UnsupportedPairError(problem.source, target, problem.problem) from None
@@ -156,6 +159,13 @@ class TranslationService:
     def language_of(self, text: str) -> str:
         """The language of a text: one that the server can translate, or another one if the text clearly is in it."""
         return identify_language([text], self.pool.languages).language
+
+    def other_language(self, text: str, source: str | None) -> str | None:
+        """The language of a text that is clearly not in its source language; None if it may be."""
+        if source is None or foreign_language(text, source) is None:
+            return None
+        found = self.language_of(text)
+        return None if found == source else found
 
     def language_probabilities(self, text: str, detected: str) -> dict[str, float]:
         """The probability of each language that the server can translate, and of the detected one, for a text."""

@@ -1,8 +1,9 @@
 // A file in, a file of the same kind out. The server keeps the result for a while, for this reader alone.
 
 import { h, show } from "./dom.js";
-import { modelOf } from "./models.js";
+import { languages } from "./models.js";
 import { ApiError, sendForm } from "./network.js";
+import { current } from "./state.js";
 
 export function filesFold(say) {
   const status = h("div", { role: "status" });
@@ -32,12 +33,11 @@ export function filesFold(say) {
   });
 
   async function send(file) {
-    const model = modelOf();
-    if (!model) return;
+    const now = languages(current());
     const form = new FormData();
     form.append("file", file);
-    form.append("source", model.source);
-    form.append("target", model.target);
+    form.append("source", now.detect ? "auto" : now.from);
+    form.append("target", now.to);
     area.setAttribute("aria-busy", "true");
     show(status, h("p", { class: "quiet" }, `Translating ${file.name} …`));
     try {

@@ -67,7 +67,7 @@ export function insideEntrance() {
             "label",
             { class: "row" },
             h("span", { class: "quiet small" }, "Model"),
-            modelPicker("model", { title: "Model", byLanguage: false }),
+            modelPicker("model", { title: "Model" }),
           ),
           isSaved() ? savedPicker() : null,
         ),

@@ -40,7 +40,7 @@ export function wordsPanel() {
         "label",
         { class: "row small" },
         h("span", { class: "quiet" }, "Side by side with"),
-        modelPicker("beside", { title: "A second model", none: "no other model", byLanguage: false }),
+        modelPicker("beside", { title: "A second model", none: "no other model" }),
       ),
     ),
     beside,

@@ -1,9 +1,11 @@
 // What the page asks for a selection: one function for each question, so that a page saved as one file can hold exactly
 // the answers that its panels will ask for.
 
-import { ask } from "./api.js";
-import { modelName, modelOf } from "./models.js";
+import { ask, isSaved, savedAnswers } from "./api.js";
+import { hasFormality, languages, modelName, pairOf, pivot } from "./models.js";
 import { chosenText } from "./state.js";
+
+const TRANSLATE = "/api/translate";
 
 /** @typedef {{path: string, body: object}} Question */
 
@@ -31,18 +33,21 @@ export const words = (sel) => asked("words", sel);
 export const lens = (sel) => asked("lens", sel);
 export const evidence = (sel) => asked("evidence", sel);
 
-export const translation = (sel, model = sel.model) =>
-  sel.text.trim()
-    ? {
-        path: "/api/translate",
-        body: {
-          model: modelName(model),
-          text: sel.text,
-          glossary: sel.glossary.trim() || undefined,
-          formality: (modelOf(model)?.formality && sel.formality) || undefined,
-        },
-      }
-    : null;
+export const translation = (sel) => {
+  if (!sel.text.trim()) return null;
+  const kept = isSaved() && !sel.model && savedAnswers().find((one) => one.path === TRANSLATE && one.body.text === sel.text);
+  if (kept) return { path: kept.path, body: kept.body };
+  const glossary = sel.glossary.trim() || undefined;
+  const formality = (hasFormality(sel) && sel.formality) || undefined;
+  return { path: TRANSLATE, body: { ...translator(sel), text: sel.text, glossary, formality } };
+};
+
+/** Who translates: one model, which explanations need, or whatever models lead from a language to another. */
+function translator(sel) {
+  const now = languages(sel);
+  if (sel.view !== "translate" || (!now.detect && pairOf(now)?.models.length === 1)) return { model: modelName(sel.model) };
+  return { source: now.detect ? undefined : now.from, target: now.to, through: pivot() || undefined };
+}
 
 export const attention = (sel, kind = sel.kind) =>
   asked("attention", sel, {

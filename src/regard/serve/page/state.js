@@ -7,7 +7,10 @@
  */
 export const START = Object.freeze({
   view: "translate", // translate | inside | lesson
-  model: "",
+  model: "", // chosen by name; "" is the one for the languages
+  from: "", // source language; "" is detected
+  to: "", // target language; "" is that of the server's first model
+  detected: "", // the source language that was detected last
   beside: "", // a second model, shown side by side
   text: "",
   edits: "", // translations that the reader chose instead of the model's: JSON, sentence number → text
@@ -35,10 +38,14 @@ export const START = Object.freeze({
   lesson: "",
 });
 
+// prettier-ignore
+const OF_MODEL = ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc"];
 /** What a change makes meaningless: it goes back to the start unless it is given too. */
 const CLEARS = {
   text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference"],
-  model: ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc"],
+  model: OF_MODEL,
+  from: OF_MODEL,
+  to: OF_MODEL,
   formality: ["edits", "word", "source", "hypothesis", "step"],
   sentence: ["word", "source", "hypothesis", "step", "reference"],
   edits: ["word", "hypothesis", "step"],
@@ -83,6 +90,13 @@ export function select(changes, { typing = false } = {}) {
     changed,
     NAVIGATION.some((key) => changed.has(key)),
   );
+}
+
+/** Keep what was found out about the selection, which the reader neither chose nor can undo. */
+export function observe(changes) {
+  const next = { ...selection, ...changes };
+  const changed = differences(selection, next);
+  if (changed.size) put(next, changed, false);
 }
 
 /** The translation that the reader chose for the sentence, or "". */

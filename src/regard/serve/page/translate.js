@@ -6,14 +6,15 @@ import { button, h, show } from "./dom.js";
 import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
 import { glossaryFold } from "./glossary.js";
-import { formalityPicker, modelOf, pairPicker, swapped } from "./models.js";
+import { languageBar, otherLanguage } from "./languages.js";
+import { formalityPicker, languageName, languages, pivot } from "./models.js";
 import { ApiError, listen } from "./network.js";
 import * as questions from "./questions.js";
 import { receipt } from "./receipt.js";
 import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
 import { countText, sourceBox } from "./source_box.js";
-import { chosenText, current, select } from "./state.js";
+import { chosenText, current, observe, select } from "./state.js";
 import { cut, direction, length, offsets, pieces, percent } from "./text.js";
 import { openAlternatives, wordLine } from "./words.js";
 
@@ -27,10 +28,9 @@ export function translateEntrance(say) {
   const copy = button("Copy", async () => (await navigator.clipboard.writeText(wholeText()), say("Copied.")), {
     class: "plain",
   });
-  const from = h("h2");
-  const to = h("h2");
-  const swap = button("Swap", () => swapped(wholeText()), { class: "plain", "aria-label": "Swap the two languages" });
+  const bar = languageBar(() => wholeText());
   const receipts = h("div");
+  const way = h("span"); // the languages between, if there are any
   let row = null; // the translation that is shown
   let words = null; // of its sentence in focus
   let control = null;
@@ -39,14 +39,13 @@ export function translateEntrance(say) {
   const element = h(
     "div",
     { class: "translate" },
-    h("div", { class: "row spread" }, pairPicker(), isSaved() ? savedPicker() : formalityPicker()),
+    isSaved() ? savedPicker() : bar.element,
     h(
       "div",
       { class: "desk" },
       h(
         "section",
         { "aria-label": "Source" },
-        h("header", {}, from, swap),
         sourceBox({ rows: 5, told: (text, tooLong) => counted(text, tooLong) }),
         h(
           "footer",
@@ -55,7 +54,7 @@ export function translateEntrance(say) {
           button("Clear", () => select({ text: "" }), { class: "plain" }),
         ),
       ),
-      h("section", { "aria-label": "Translation" }, h("header", {}, to), output, h("footer", {}, h("span"), copy)),
+      h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), way, copy)),
     ),
     doubts,
     strip,
@@ -69,10 +68,7 @@ export function translateEntrance(say) {
   }
 
   async function update(sel = current(), changed = null) {
-    const model = modelOf(sel.model);
-    show(from, model?.source_name ?? "Source");
-    show(to, model?.target_name ?? "Translation");
-    swap.hidden = isSaved() || !swapped(null);
+    bar.update(sel, row?.sure);
     if (changed?.has("text") ?? true) counted(sel.text);
     const wanted = questions.translation(sel);
     const key = JSON.stringify(wanted);
@@ -98,7 +94,10 @@ export function translateEntrance(say) {
         ? await streamed(wanted, mine.signal)
         : (await ask(wanted.path, wanted.body, { signal: mine.signal })).translations[0];
       if (mine !== control) return;
+      learn(found, wanted);
+      if (mine !== control) return; // into another language, now that its own is known
       row = found;
+      bar.update(current(), row.sure);
       draw(current());
       say(row.text);
     } catch (error) {
@@ -119,6 +118,14 @@ export function translateEntrance(say) {
     } finally {
       if (mine === control) output.setAttribute("aria-busy", "false");
     }
+  }
+
+  /** Keep the language that was detected, and the answer as that of its model, which explanations ask for. */
+  function learn(found, { path, body }) {
+    if (!found.detected) return;
+    const { source, target, through, ...rest } = body;
+    if (found.models.length === 1) remember(path, { ...rest, model: found.models[0] }, { translations: [found] });
+    if (found.source_language) observe({ detected: found.source_language });
   }
 
   /** A long text appears sentence by sentence. */
@@ -160,8 +167,8 @@ export function translateEntrance(say) {
   /** Make the words of the sentence in focus touchable. */
   async function touch(sel) {
     try {
-      const wanted = await questions.words(sel);
-      if (!wanted) return;
+      const wanted = row.models.length === 1 ? await questions.words(sel) : null;
+      if (!wanted) return void (words = null);
       const found = await ask(wanted.path, wanted.body, { signal: control?.signal });
       if (JSON.stringify(await questions.words(current())) !== JSON.stringify(wanted)) return;
       words = found;
@@ -178,12 +185,13 @@ export function translateEntrance(say) {
     copy.disabled = !row;
     if (!row) {
       show(output, h("span", { class: "quiet" }, sel.text.trim() ? "…" : "The translation appears here as you type."));
-      show(strip, sel.text.trim() || isSaved() ? null : examples(modelOf(sel.model)?.source));
+      show(strip, sel.text.trim() || isSaved() ? null : examples(languages(sel).from || "en"));
       show(doubts);
       show(receipts);
+      show(way);
       return;
     }
-    output.dir = direction(row.text, modelOf(sel.model)?.target);
+    output.dir = direction(row.text, languages(sel).to);
     const spans = row.sentences.map((sentence) => sentence.target_span);
     show(
       output,
@@ -191,6 +199,7 @@ export function translateEntrance(say) {
     );
     show(doubts, notes(sel));
     show(receipts, receipt(row));
+    show(way, row.models.length > 1 ? `by way of ${languageName(pivot())}` : null);
     if (words && words.sentence.index === sel.sentence) {
       const links = words.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6]));
       const choose = (side, number) =>
@@ -246,6 +255,8 @@ export function translateEntrance(say) {
   }
 
   function notes(sel) {
+    const other = otherLanguage(row);
+    if (other) return [other]; // every other doubt follows from it
     const found = [];
     row.sentences.forEach((sentence, number) => {
       if (chosenText(sel, number) || !sentence.reasons?.length) return;
@@ -274,7 +285,6 @@ export function translateEntrance(say) {
           `“${words.loop.text}” is said ${words.loop.times} times; the model may have been caught in a loop.`,
         ),
       );
-    for (const warning of row.warnings ?? []) found.push(h("p", { class: "note small" }, warning));
     return found;
   }
 

@@ -18,7 +18,12 @@ from regard.serve.api.own.explain_sentence import card_view
 from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.fields import Field
 from regard.serve.pool import ServedModel
-from regard.serve.translation_service import ServedTranslation, TranslationRequest
+from regard.serve.translation_service import (
+    ServedTranslation,
+    TranslationRequest,
+    TranslationService,
+    run_in_thread_if_long,
+)
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.job import TranslationJob
@@ -32,8 +37,13 @@ OFFERED = (
     "beam", "nbest", "split", "protect", "guard", "thorough", "marks", "localize", "formality", "in_context",
     "glossary", "prefix",
 )  # fmt: skip
+THROUGH = Field(
+    "through", "text", "the language to go through where no model has the pair; none: the server's setting", None,
+    nullable=True, most=40,
+)  # fmt: skip
 TRANSLATE = (
     *WHICH_MODEL,
+    THROUGH,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
     Field("texts", "strings", "several texts", None, nullable=True),
     *(OPTIONS[name] for name in OFFERED),
@@ -55,7 +65,7 @@ def read_terms(lines: str) -> Glossary:
     return Glossary.of({source.strip(): target.strip() for source, target in terms})
 
 
-def row(one: ServedTranslation) -> dict[str, Any]:
+def row(one: ServedTranslation, service: TranslationService) -> dict[str, Any]:
     return {
         **json_row(one.translation),
         "models": list(one.models),
@@ -63,19 +73,24 @@ def row(one: ServedTranslation) -> dict[str, Any]:
         "target_language": one.target,
         "detected": one.detected,
         "sure": one.sure,
+        "text_language": None if one.detected else service.other_language(one.translation.source, one.source),
     }
 
 
 async def request_of(call: Call, texts: list[str]) -> TranslationRequest:
-    return TranslationRequest(texts, call["target"], call["source"], call["model"], await options_of(call))
+    languages = call["target"], call["source"]
+    return TranslationRequest(texts, *languages, call["model"], call["through"], await options_of(call))
 
 
 async def translate(call: Call) -> dict[str, Any]:
     if (call["text"] is None) == (call["texts"] is None):
         raise FieldError("text", "give either text or texts", missing=call["text"] is None)
     texts = [call["text"]] if call["texts"] is None else call["texts"]
-    found = await call.services.translation.translate(await request_of(call, texts))
-    return {"translations": [row(one) for one in found]}
+    service = call.services.translation
+    found = await service.translate(await request_of(call, texts))
+    characters = sum(map(len, texts))
+    rows = await run_in_thread_if_long(characters, lambda: [row(one, service) for one in found])
+    return {"translations": rows}
 
 
 # ── sentence by sentence ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +134,7 @@ async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
         (done,) = work.result()
         for one in unsent(dict(enumerate(done.translation.sentences))):
             yield one
-        yield event("done", row(done))
+        yield event("done", row(done, call.services.translation))
     except ServeError as problem:
         yield event("error", OWN.error_body(problem))
     except Exception:
@@ -167,6 +182,9 @@ async def models(call: Call) -> dict[str, Any]:
     return {
         "models": [model_row(model) for model in pool.models.values()],
         "default": pool.default,
+        "pairs": [{"source": one.source, "target": one.target, "models": list(names)} for one, names in pool.pairs()],
+        "through": pool.pivot,
+        "languages": {code: language_name(code) for code in pool.languages},
         "version": __version__,
     }
 

@@ -1,0 +1,64 @@
+"""/api/translate by languages: pairs through a pivot language, detection, and texts in another language than said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from regard.serve.settings import ServeConfig
+
+
+@pytest.fixture(scope="module")
+def config() -> ServeConfig:
+    return ServeConfig(models=("en-fr-classic", "fr-en", "de-en"))
+
+
+def translated(client: TestClient, **body: Any) -> dict[str, Any]:
+    answer = client.post("/api/translate", json=body).raise_for_status().json()
+    found: dict[str, Any] = answer["translations"][0]
+    return found
+
+
+def test_pairs_are_listed_with_their_models(client: TestClient) -> None:
+    found = client.get("/api/models").json()
+    assert {(one["source"], one["target"]): one["models"] for one in found["pairs"]} == {
+        ("de", "en"): ["de-en"],
+        ("de", "fr"): ["de-en", "en-fr-classic"],
+        ("en", "fr"): ["en-fr-classic"],
+        ("fr", "en"): ["fr-en"],
+    }
+    assert found["through"] == "en"
+    assert found["languages"] == {"de": "German", "en": "English", "fr": "French"}
+
+
+def test_a_request_may_name_the_pivot_language(client: TestClient) -> None:
+    text = "Die Katze schläft."
+    refused = client.post("/api/translate", json={"text": text, "source": "de", "target": "fr"})
+    assert refused.status_code == 400
+    for source in ("de", None):
+        found = translated(client, text=text, source=source, target="fr", through="en")
+        assert (found["text"], found["models"]) == ("Le chat dort.", ["de-en", "en-fr-classic"])
+        assert found["detected"] == (source is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Die schwarze Katze schläft auf dem Sofa.", "de"),
+        ("Le chat noir dort.", "fr"),
+        ("Hallo", None),  # a single word may be a name
+        ("The black cat sleeps.", None),
+    ],
+)
+def test_a_text_in_another_language_is_recognized_if_that_is_clear(
+    client: TestClient, text: str, other: str | None
+) -> None:
+    assert translated(client, text=text, model="en-fr-classic")["text_language"] == other
+    assert translated(client, text=text, source="en", target="fr")["text_language"] == other
+
+
+def test_what_was_detected_is_not_said_again(client: TestClient) -> None:
+    found = translated(client, text="Die schwarze Katze schläft.", target="en")
+    assert (found["source_language"], found["sure"], found["text_language"]) == ("de", True, None)
