@@ -266,4 +266,44 @@ def test_a_sentence_that_is_too_long_is_refused_in_words(open_page: Open) -> Non
 
 def test_nothing_typed_is_said_calmly(open_page: Open) -> None:
     page = open_page("inside")
+    page.get_by_label("Text to translate").fill("")
     expect(page.locator("#panel-words")).to_contain_text("Type a sentence above to see this.")
+    expect(page.locator("#panel-picture .steps")).to_be_hidden()
+
+
+def test_the_whole_model_opens_down_to_one_dot_product(open_page: Open) -> None:
+    page = open_page("inside")  # with an example
+    picture = page.locator("#panel-picture")
+    expect(picture.locator(".side").first).to_contain_text("Encoder layer 6")
+    expect(picture.locator(".side").nth(1)).to_contain_text("Le chat noir dort")
+    picture.get_by_role("button", name="Decoder layer 2").click()
+    expect(picture.locator(".flow > li")).to_have_count(9)  # three sublayers with norm and sum
+    picture.get_by_role("button", name="Head 3").nth(1).click()
+    expect(page).to_have_url(re.compile("part=decoder.2.cross.3"))
+    weights = picture.get_by_role("grid", name=re.compile("^Weights"))
+    weights.locator("tbody tr").nth(2).locator("td").nth(1).click()
+    expect(page).to_have_url(re.compile("query=2&key=1"))
+    expect(picture.locator(".chain")).to_contain_text("÷ √64")
+    expect(picture.locator(".products i")).to_have_count(64)
+    picture.get_by_role("button", name="Head 3").click()
+    expect(weights).to_be_visible()
+    picture.get_by_role("button", name="One step in numbers").click()
+    expect(page.locator("#panel-step")).to_be_focused()
+    expect(page.locator("#panel-step .caption")).to_contain_text("cross attention · layer 2 · head 3")
+    page.locator("#panel-positions").get_by_role("button", name="In the whole model").click()
+    expect(picture.get_by_role("grid", name=re.compile("^Positions"))).to_be_visible()
+
+
+def test_the_decoder_plays_and_its_temperature_is_exact(open_page: Open) -> None:
+    page = open_page("inside", text=CAT, part="output")
+    picture = page.locator("#panel-picture")
+    first = picture.locator(".distribution tr").first
+    expect(first).to_contain_text("Le")
+    picture.get_by_role("button", name="Play").click()
+    expect(page).to_have_url(re.compile("step=2"))
+    picture.get_by_role("button", name="Pause").click()
+    expect(picture.locator(".where").first).to_contain_text("reads chat, predicts noir")
+    before = first.inner_text()
+    picture.get_by_role("slider", name="Temperature").fill("30")
+    expect(page).to_have_url(re.compile("temperature=30"))
+    expect(first).not_to_have_text(before)

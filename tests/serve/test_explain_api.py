@@ -134,6 +134,44 @@ def test_the_search_and_a_branch_of_it(client: TestClient) -> None:
     assert (after[0]["word"], after[0]["text"]) == ("noir", TARGET)
 
 
+def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
+    whole = ask(client, "anatomy", translation=TARGET)
+    assert (whole["parameters"], whole["missing"], whole["vocabulary"]) == (9_947_904, "", len_of_vocabulary(client))
+    names = [part["id"] for part in whole["parts"]]
+    assert names[:4] == ["source.embedding", "source.positions", "source.input", "encoder.1"]
+    assert names[-2:] == ["decoder.3", "output"] or names[-2:] == ["decoder.norm", "output"]
+    layer = next(part for part in whole["parts"] if part["id"] == "decoder.2")
+    assert len(layer["sizes"]) == len(whole["target_tokens"]) == len(whole["predicted_tokens"])
+    assert sum(part["parameters"] for part in layer["parts"]) == layer["parameters"]
+    said = [step["top"][0]["token"] for step in whole["steps"]]
+    assert said == whole["predicted_tokens"]  # the bundled model is sure of this sentence
+    head = ask(client, "anatomy/part", part="decoder.2.cross.3", query=2, key=1, translation=TARGET)
+    own = {part["kind"]: part["values"] for part in head["inside"]}
+    attention = ask(client, "attention", units="pieces", reading="predicting", layer=2, translation=TARGET)
+    shown = attention["layers"][0][2]
+    np.testing.assert_allclose(np.array(own["weights"])[:-1, :-1], shown["values"], atol=2e-4)  # without EOS
+    dot = head["dot"]
+    assert dot["score"] == pytest.approx(np.dot(own["query"][2], own["key"][1]), abs=0.02)  # of four decimals each
+    assert dot["scaled"][1] == pytest.approx(own["scores"][2][1], abs=1e-3)
+    assert dot["weights"][1] == pytest.approx(own["weights"][2][1], abs=1e-4)
+    hidden = ask(client, "anatomy/part", part="encoder.1.feed_forward.hidden", first=1000, numbers=8)
+    assert (hidden["shape"][1], hidden["first"], len(hidden["values"][0])) == (1024, 1000, 8)
+    every = ask(client, "anatomy/part", part="encoder.1")["inside"]
+    assert [one["id"] for one in every] == [f"encoder.1.attention.{head}" for head in range(1, 5)]
+    for wrong, field in (
+        ({"part": "encoder.9"}, "part"),
+        ({"part": "encoder.1", "query": 0, "key": 0}, "part"),
+        ({"part": "decoder.2.cross.3", "query": 99, "key": 0}, "query"),
+        ({"part": "decoder.2.cross.3", "query": 0, "key": 99}, "key"),
+    ):
+        assert ask(client, "anatomy/part", 400, **wrong)["field"] == field
+
+
+def len_of_vocabulary(client: TestClient) -> int:
+    model: Translator = client.app.state.services.explain._loaded[MODEL].translator  # type: ignore[attr-defined]
+    return model.bundle.model.target_size
+
+
 def test_steps_layers_evidence_and_choices(client: TestClient) -> None:
     step = ask(client, "step", layer=1, head=2, position=3, translation=TARGET, numbers=4)
     weights = next(term for term in step["terms"] if term["name"] == "α")

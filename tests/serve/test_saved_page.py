@@ -35,6 +35,16 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
             "chosen": {"layer": 2, "head": None},
             "layers": [[{"layer": 1, "head": 1}], [{"layer": 2, "head": 1}]],
         },
+        "/api/anatomy": {
+            "parts": [
+                {
+                    "id": "encoder.1",
+                    "kind": "layer",
+                    "parts": [{"id": "encoder.1.attention", "kind": "x", "parts": []}],
+                },
+                {"id": "output", "kind": "softmax", "parts": []},
+            ]
+        },
         "/api/lattice": {"nbest": [{"text": "Le chat"}, {"text": "Un chat"}]},
         "/api/step": {"positions": ["a", "b", "c"]},
     }
@@ -49,6 +59,7 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
     assert [body["position"] for body in of["/api/alternatives"]] == [0, 1, 2]
     assert [body["position"] for body in of["/api/step"]] == [0, 1, 2]
     assert {(body["layer"], body["head"]) for body in of["/api/step"]} == {(2, 1)}
+    assert [body["part"] for body in of["/api/anatomy/part"]] == ["encoder.1", "encoder.1.attention"]
     assert [len(body["heads"]) for body in of["/api/cut"]] == [1, 1, 2]
     assert [(body["translation"], body.get("share")) for body in of["/api/words"]] == [
         ("Le chat", None),

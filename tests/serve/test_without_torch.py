@@ -33,6 +33,8 @@ with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as client:
         ("/api/words", {{"share": True}}),
         ("/api/attention", {{}}),
         ("/api/lattice", {{}}),
+        ("/api/anatomy", {{}}),
+        ("/api/anatomy/part", {{"part": "encoder.1"}}),
         ("/api/score", {{}}),
         ("/api/positions", {{}}),
     ):

@@ -19,6 +19,7 @@ Differences between architectures are declared, so that no code depends on a cla
     max_positions       maximum tokens of a sentence, with EOS, if positions are learned
     attention_parts()   the modules of each attention, to ablate heads and to show a step in numbers
     decoder_stack()     the decoder's layers and the map from their states to logits, for layer-wise predictions
+    layer_parts()       the modules of every layer, to record what each part of it computes
 
 A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search does not depend on the
 architecture. Modules have no state between calls.
@@ -36,6 +37,7 @@ from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.models.attention_parts import AttentionParts
+from regard.models.layer_parts import LayerParts
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,10 @@ class Model(nn.Module, ABC):
         """Returns the decoder's layers; None if the output does not read a layer's state, as in recurrent models."""
         return None
 
+    def layer_parts(self) -> LayerParts | None:
+        """Returns the modules of every layer; None if its layers are not residual sublayers."""
+        return None
+
     def train(self, mode: bool = True) -> Self:
         """As in torch, and counts the calls, since a fused optimizer does not update torch's version counters."""
         self.trainings += mode
@@ -195,6 +201,9 @@ class ModelWrapper(Model):
 
     def decoder_stack(self) -> DecoderStack | None:
         return self.model.decoder_stack()
+
+    def layer_parts(self) -> LayerParts | None:
+        return self.model.layer_parts()
 
     def flops(self, source: int, target: int) -> float:
         return self.model.flops(source, target)

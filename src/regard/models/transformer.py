@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, cast
+from typing import Literal, NamedTuple, Self, cast
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +29,7 @@ from regard.layers.residual import LayerNorm, in_working_precision
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
 from regard.models.common import encode_by_length, read_presets, tie_embeddings
+from regard.models.layer_parts import LayerParts, SideParts, Sublayer
 from regard.models.state import BatchState, map_tensors, per_row, per_sentence, repeat_rows
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
@@ -212,6 +213,30 @@ class Transformer(RowModel):
 
     def decoder_stack(self) -> DecoderStack:
         return DecoderStack(self.decoder_layers(), self.decoder_norm, self.output)
+
+    def layer_parts(self) -> LayerParts:
+        attention = self.attention_parts()
+
+        def of_attention(kind: Literal["encoder", "decoder", "cross"], i: int) -> Sublayer:
+            part = cast(MultiHeadPart, attention[kind, i])
+            return Sublayer("cross" if kind == "cross" else "attention", part, part.residual)
+
+        def of_layer(layer: EncoderLayer | DecoderLayer) -> Sublayer:
+            return Sublayer("feed_forward", layer.feed_forward, layer.around_feed_forward)
+
+        encoder = [(of_attention("encoder", i), of_layer(one)) for i, one in enumerate(self.encoder_layers())]
+        decoder = [
+            (of_attention("decoder", i), of_attention("cross", i), of_layer(one))
+            for i, one in enumerate(self.decoder_layers())
+        ]
+        pre = self.config.norm == "pre"
+        return LayerParts(
+            SideParts(self.source_embedding, tuple(encoder), self.encoder_norm if pre else None),
+            SideParts(self.target_embedding, tuple(decoder), self.decoder_norm if pre else None),
+            self.output,
+            math.sqrt(self.config.width),
+            self.config.positions,
+        )
 
     def flops(self, source: int, target: int) -> float:
         """Counts no operations for embeddings, which are lookups; masked scores count in full, as in the equation."""

@@ -77,6 +77,7 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
     await ask("/api/words", {**about, "share": True})
     for path in ("/api/lens", "/api/evidence"):
         await ask(path, about)
+    await about_parts(ask, about)
     maps = None
     for more in views():
         found = await ask("/api/attention", {**about, **more})
@@ -89,6 +90,20 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
         await ask("/api/alternatives", {**about, "position": position, "count": 6})
     if maps:
         await about_heads(ask, about, maps)
+
+
+async def about_parts(ask: Ask, about: Answer) -> None:
+    """Request every part of the model down to its heads, each with the first numbers of its vectors."""
+    found = await ask("/api/anatomy", about)
+
+    async def open_part(part: Answer) -> None:
+        await ask("/api/anatomy/part", {**about, "part": part["id"]})
+        for inside in part["parts"]:
+            await open_part(inside)
+
+    for part in found["parts"] if found else ():
+        if part["kind"] != "softmax":
+            await open_part(part)
 
 
 async def about_heads(ask: Ask, about: Answer, maps: Answer) -> None:

@@ -10,9 +10,11 @@ const EXAMPLES = {
   es: ["El gato negro duerme en el viejo sofá.", "Lo veo todos los días."],
 };
 
+export const examplesOf = (language) => EXAMPLES[language] ?? [];
+
 export function examples(language) {
-  const texts = EXAMPLES[language];
-  if (!texts) return null;
+  const texts = examplesOf(language);
+  if (!texts.length) return null;
   const pick = (text) => button(text, () => select({ text }), { class: "plain example" });
   return h("div", { class: "examples" }, h("p", { class: "small quiet" }, "For example"), texts.map(pick));
 }

@@ -116,12 +116,7 @@ export function thumbnail(values, problems, width, height) {
   const rows = values.length || 1;
   const columns = values[0]?.length || 1;
   const pen = canvas.getContext("2d");
-  const style = getComputedStyle(document.documentElement);
-  const probe = h("i", { class: "probe" });
-  document.body.append(probe);
-  const colour = getComputedStyle(probe).color || style.color; // the heat colour of the theme that is on
-  probe.remove();
-  pen.fillStyle = colour;
+  pen.fillStyle = heatColour();
   values.forEach((row, r) => {
     if (problems?.[r]) return;
     row.forEach((value, c) => {
@@ -131,4 +126,13 @@ export function thumbnail(values, problems, width, height) {
     });
   });
   return canvas;
+}
+
+/** The colour of the theme that is on for the largest number, or for the largest "negative" one. */
+export function heatColour(sign = "") {
+  const probe = h("i", { class: `probe ${sign}` });
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color || getComputedStyle(document.documentElement).color;
+  probe.remove();
+  return colour;
 }

@@ -1,7 +1,7 @@
 // The second entrance: all panels under one text, with an index at their side.
 
 import { isSaved } from "./api.js";
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { modelOf, modelPicker } from "./models.js";
 import { alignPanel } from "./panel_align.js";
 import { beamPanel } from "./panel_beam.js";
@@ -13,9 +13,12 @@ import { positionsPanel } from "./panel_positions.js";
 import { selfPanel } from "./panel_self.js";
 import { stepPanel } from "./panel_step.js";
 import { wordsPanel } from "./panel_words.js";
+import { examplesOf } from "./examples.js";
+import { picturePanel } from "./picture.js";
+import { partOf } from "./places.js";
 import { savedPicker } from "./saved.js";
 import { sourceBox } from "./source_box.js";
-import { current } from "./state.js";
+import { current, select } from "./state.js";
 import { decimal, large } from "./text.js";
 
 export const PANELS = {
@@ -32,13 +35,18 @@ export const PANELS = {
 };
 
 export function insideEntrance() {
-  const panels = Object.values(PANELS).map((make) => make());
+  const named = (id) => panels.find((panel) => panel.id === id);
+  const picture = picturePanel({ named, jump });
+  const others = Object.values(PANELS).map((make) => make());
+  const panels = [picture, ...others];
+  for (const panel of others) addWayBack(panel);
   const about = h("p", { class: "caption" });
+  let fresh = true; // an empty page opens with an example; a text that was removed stays removed
   const links = panels.map((panel) =>
     h(
       "a",
-      { href: `#panel-${panel.id}`, "data-panel": panel.id, onclick: (event) => jump(event, panel) },
-      h("b", { "aria-hidden": "true" }, panel.letter),
+      { href: `#panel-${panel.id}`, "data-panel": panel.id, onclick: (event) => (event.preventDefault(), jump(panel)) },
+      h("b", { "aria-hidden": "true" }, panel.letter ?? ""),
       panel.title,
     ),
   );
@@ -78,33 +86,56 @@ export function insideEntrance() {
     ),
   );
   const seen = new Set();
+  let landed = null; // the panel that was jumped to, until the reader scrolls
   const watch = new IntersectionObserver(
     (changes) => {
       for (const { target, isIntersecting } of changes) seen[isIntersecting ? "add" : "delete"](target.id);
-      const first = panels.find((panel) => seen.has(`panel-${panel.id}`)) ?? panels[0];
-      for (const link of links) mark(link, link.dataset.panel === first.id);
+      markCurrent();
     },
     { rootMargin: "-15% 0px -60% 0px" },
   );
   for (const panel of panels) watch.observe(panel.element);
+  // Panels above the landing place grow when their answers come.
+  new ResizeObserver(() => landed && element.isConnected && landed.element.scrollIntoView()).observe(element);
+  for (const gesture of ["wheel", "touchmove", "keydown", "pointerdown"])
+    element.addEventListener(gesture, () => (landed = null), { passive: true });
 
-  function mark(link, on) {
-    if (on) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
+  function markCurrent() {
+    const first = landed ?? panels.find((panel) => seen.has(`panel-${panel.id}`)) ?? panels[0];
+    for (const link of links) {
+      if (link.dataset.panel === first.id) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
   }
 
   /** The address holds the selection, so a jump must not write into it. */
-  function jump(event, panel) {
-    event.preventDefault();
-    panel.element.scrollIntoView({
-      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
-    });
+  function jump(panel) {
+    landed = panel;
+    panel.element.scrollIntoView(); // at once: panels that are scrolled over would all ask
     panel.element.focus({ preventScroll: true });
+    markCurrent();
+  }
+
+  /** The way back to the part of the picture that a panel is about. */
+  function addWayBack(panel) {
+    const go = () => {
+      const part = partOf(panel.id, current(), picture.has);
+      select({ part, query: -1, key: -1 });
+      jump(picture);
+    };
+    panel.element.querySelector("header").append(button("In the whole model", go, { class: "plain small back" }));
   }
 
   function update(sel = current(), changed = null) {
+    if (fresh && !sel.text.trim()) {
+      fresh = false;
+      const text = examplesOf(modelOf(sel.model)?.source)[0];
+      if (text) return select({ text });
+    }
+    fresh = false;
     about.textContent = modelLine(modelOf(sel.model));
     for (const panel of panels) panel.update(sel, changed);
+    return undefined;
   }
   return { element, update };
 }

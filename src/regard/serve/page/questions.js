@@ -30,6 +30,8 @@ async function asked(path, sel, more = {}) {
 }
 
 export const words = (sel) => asked("words", sel);
+export const anatomy = (sel) => asked("anatomy", sel);
+export const anatomyPart = (sel, part, more) => asked("anatomy/part", sel, { part, ...more });
 export const lens = (sel) => asked("lens", sel);
 export const evidence = (sel) => asked("evidence", sel);
 

@@ -29,6 +29,10 @@ export const START = Object.freeze({
   depth: 0, // its layer; 0 is the last
   arc: 0, // its head; 0 is all of them
   step: 0, // the decoding step whose numbers are shown
+  part: "", // of the whole model, such as decoder.2.cross.3; "" is the stack
+  query: -1, // the row and the column of a head whose dot product is shown
+  key: -1,
+  temperature: 10, // of the picture's distributions, in tenths
   beam: 0, // 0 is the model's own
   reference: "", // of BLEU
   pair: "", // the second sentence of a minimal pair
@@ -39,17 +43,18 @@ export const START = Object.freeze({
 });
 
 // prettier-ignore
-const OF_MODEL = ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc"];
+const OF_MODEL = ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc", "part", "query", "key"];
 /** What a change makes meaningless: it goes back to the start unless it is given too. */
 const CLEARS = {
-  text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference"],
+  text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference", "query", "key"],
   model: OF_MODEL,
   from: OF_MODEL,
   to: OF_MODEL,
   formality: ["edits", "word", "source", "hypothesis", "step"],
-  sentence: ["word", "source", "hypothesis", "step", "reference"],
-  edits: ["word", "hypothesis", "step"],
-  hypothesis: ["word", "step"],
+  sentence: ["word", "source", "hypothesis", "step", "reference", "query", "key"],
+  edits: ["word", "hypothesis", "step", "query", "key"],
+  hypothesis: ["word", "step", "query", "key"],
+  part: ["query", "key"],
   kind: ["layer", "head"],
 };
 

@@ -187,6 +187,18 @@ ENDPOINTS = (
         Field("position", "integer", "the piece that asks, from 0", 0, least=0, most=10_000),
         Field("numbers", "integer", "entries of each vector that are given", 8, least=1, most=64),
     ),
+    pair_endpoint(
+        "/api/anatomy", "The parts of the model with their sizes for a sentence, and the distribution of each step",
+        "explain_anatomy.anatomy_answer",
+    ),
+    pair_endpoint(
+        "/api/anatomy/part", "The values of one part, or one dot product of a head", "explain_anatomy.part_answer",
+        Field("part", "text", "its id in /api/anatomy", least=1, most=100, example="decoder.1.cross.2"),
+        Field("first", "integer", "the first number of each vector that is given, from 0", 0, least=0, most=1_000_000),
+        Field("numbers", "integer", "how many numbers of each vector are given", 64, least=1, most=512),
+        Field("query", "integer", "a row of the head, from 0", None, least=0, most=10_000, nullable=True),
+        Field("key", "integer", "a column of the head, from 0", None, least=0, most=10_000, nullable=True),
+    ),
     pair_endpoint("/api/lens", "What each decoder layer would say", "explain_evidence.lens_answer", COUNT),
     pair_endpoint(
         "/api/evidence", "What the translation loses when a source word is blanked", "explain_evidence.evidence_answer",
