@@ -87,6 +87,7 @@ def test_the_page_by_keyboard_with_a_stream_errors_and_a_key(docs: Any) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     operation = page.locator("#post-api-translate-stream")
+    expect(operation.get_by_label("text", exact=True)).to_be_visible()  # the form is made when the operation opens
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(operation.get_by_label("text", exact=True)).to_be_focused()

@@ -67,3 +67,13 @@ def test_sentences_come_as_they_are_done(client: TestClient) -> None:
     assert names == ["event: sentence", "event: sentence", "event: done"]
     assert [one["text"] for one in data] == ["Le chat est noir.", "Merci !", "Le chat est noir. Merci !"]
     assert data[-1]["sentences"][1]["source_span"] == [18, 28]
+
+
+def test_large_answers_are_compressed_for_those_who_take_it(client: TestClient) -> None:
+    answers = [client.get("/api/models", headers={"Accept-Encoding": way}) for way in ("gzip, br", "identity")]
+    assert [answer.headers.get("content-encoding") for answer in answers] == ["gzip", None]
+    assert answers[0].json() == answers[1].json()
+    assert int(answers[0].headers["content-length"]) < int(answers[1].headers["content-length"]) / 2
+    assert "content-encoding" not in client.get("/health").headers
+    with client.stream("POST", "/api/translate/stream", json={"text": CAT, "target": "fr"}) as streamed:
+        assert "content-encoding" not in streamed.headers

@@ -14,6 +14,7 @@ from support import needs_bundler
 pytestmark = needs_bundler
 INDEX = """<!doctype html><html lang="en"><head>
 <meta charset="utf-8">
+<link rel="preload" href="api/models" as="fetch" crossorigin>
 <link rel="stylesheet" href="one.css"><link rel="stylesheet" href="two.css">
 <script type="module" src="main.js"></script></head><body></body></html>"""
 SMALL = {

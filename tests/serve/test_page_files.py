@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 
@@ -85,18 +84,6 @@ def test_scripts_and_styles_are_cached_by_their_hash(client: TestClient) -> None
         assert answer.status_code == 200
         assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert answer.headers["content-type"] == TYPES[Path(name).suffix]
-
-
-def test_files_are_compressed_for_those_who_take_it(client: TestClient) -> None:
-    paths = {name: path for path, name in DOCUMENTS.items()}
-    for name, file in page_files().items():
-        path = paths.get(name, f"/{name}")
-        for accepted, sent in (("gzip, br", file.compressed), ("identity", file.content)):
-            with client.stream("GET", path, headers={"Accept-Encoding": accepted}) as answer:
-                assert b"".join(answer.iter_raw()) == sent
-                assert answer.headers["vary"] == "Accept-Encoding"
-                assert answer.headers.get("content-encoding") == ("gzip" if sent is file.compressed else None)
-        assert gzip.decompress(file.compressed) == file.content
 
 
 def test_a_checkout_without_the_bundler_serves_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -73,6 +74,7 @@ def create_app(config: ServeConfig | None = None) -> Starlette:
 
     routes = [*(endpoint.route() for endpoint in ENDPOINTS), *page_routes()]
     guard = Middleware(HttpGuard, config=guard_config(services.config), finished=finished)
-    app = Starlette(routes=routes, middleware=[guard], lifespan=lifespan)
+    compress = Middleware(GZipMiddleware, minimum_size=1000, compresslevel=6)
+    app = Starlette(routes=routes, middleware=[guard, compress], lifespan=lifespan)
     app.state.services = services
     return app

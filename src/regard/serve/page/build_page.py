@@ -41,6 +41,7 @@ def build_page(sources: Path, out: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
         document = (Path(folder) / "index.html").read_text(encoding="utf-8")
+    document = re.sub(r'<link rel="preload"[^>]*>\n', "", document)  # it has no server to ask
     (out / ONE_FILE).write_text(with_policy(document), encoding="utf-8")
 
 

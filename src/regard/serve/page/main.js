@@ -1,10 +1,9 @@
-// The page starts here: the models are asked for, the address is read, and the entrance that it names is shown.
+// The page starts here: the models are asked for, the address is read, and the entrance that it names is shown. The code
+// of the first entrance comes with the page, that of the others when they are opened.
 
 import { isSaved } from "./api.js";
 import { button, h, show, svg } from "./dom.js";
-import { insideEntrance } from "./inside.js";
 import { bindKeys, helpDialog } from "./keys.js";
-import { lessonEntrance } from "./lesson.js";
 import { loadModels, models, modelOf, version } from "./models.js";
 import { onConnection, onKeyWanted, useKey } from "./network.js";
 import { savedSentences } from "./saved.js";
@@ -13,11 +12,11 @@ import { theme } from "./theme.js";
 import { saveAsFile } from "./export.js";
 import { translateEntrance } from "./translate.js";
 
-const ENTRANCES = [
-  ["translate", "Translate", translateEntrance],
-  ["inside", "Look inside", insideEntrance],
-  ["lesson", "Lesson", lessonEntrance],
-];
+const ENTRANCES = {
+  translate: ["Translate", async () => translateEntrance],
+  inside: ["Look inside", async () => (await import("./inside.js")).insideEntrance],
+  lesson: ["Lesson", async () => (await import("./lesson.js")).lessonEntrance],
+};
 const ICONS = {
   undo: "M9 14 4 9l5-5M4 9h10a6 6 0 0 1 0 12h-3",
   link: "M10 14a4 4 0 0 0 6 .5l3-3a4 4 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.5l-3 3a4 4 0 0 0 6 6l1.5-1.5",
@@ -38,33 +37,50 @@ function banner(...children) {
 }
 
 function enter(sel, changed) {
-  if (sel.view !== shown) {
-    shown = sel.view;
-    const [, title, make] = ENTRANCES.find(([name]) => name === sel.view);
-    entrance = make(say);
-    show(place("main"), sel.view === "lesson" ? null : h("h1", { class: "unseen" }, title), entrance.element);
-    document.title = `${title} · regard`;
-    for (const link of place("entrances").children) {
-      if (link.dataset.view === shown) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-    }
-    scrollTo(0, 0);
-  }
-  entrance.update(sel, changed);
   place("undo").disabled = !canUndo();
+  if (sel.view !== shown) open(sel.view, changed);
+  else entrance?.update(sel, changed);
+}
+
+async function open(view, changed) {
+  shown = view;
+  entrance = null;
+  const [title, load] = ENTRANCES[view];
+  document.title = `${title} · regard`;
+  for (const link of place("entrances").children) {
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  const late = setTimeout(() => show(place("main"), h("p", { class: "quiet" }, `Loading “${title}” …`)), 150);
+  let make = null;
+  try {
+    make = await load();
+  } catch {
+    return notLoaded(view);
+  } finally {
+    clearTimeout(late);
+  }
+  if (view !== shown) return undefined; // another one was opened meanwhile
+  entrance = make(say);
+  show(place("main"), view === "lesson" ? null : h("h1", { class: "unseen" }, title), entrance.element);
+  scrollTo(0, 0);
+  return entrance.update(current(), changed);
+}
+
+/** The server does not answer, or has a newer page, whose files have other names. The address keeps the selection. */
+function notLoaded(view) {
+  if (view !== shown) return;
+  shown = "";
+  const again = button("Load the page again", () => location.reload());
+  show(place("main"), h("p", { class: "note bad" }, "This view could not be loaded from the server. ", again));
 }
 
 function topLine() {
-  show(
-    place("entrances"),
-    ENTRANCES.map(([view, title]) =>
-      h(
-        "a",
-        { href: `#/${view}`, "data-view": view, onclick: (event) => (event.preventDefault(), select({ view })) },
-        title,
-      ),
-    ),
-  );
+  for (const link of place("entrances").children) {
+    const { view } = link.dataset;
+    link.addEventListener("click", (event) => (event.preventDefault(), select({ view })));
+    link.addEventListener("pointerenter", () => ENTRANCES[view][1]().catch(() => {})); // so that it is there at a click
+  }
   const icon = (id, name, act) =>
     button(svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: ICONS[id] })), act, {
       id,
@@ -113,8 +129,6 @@ function footLine() {
 
 /** A server without models, or that wants a key, is still a server: say what to do. */
 async function start() {
-  topLine();
-  helpDialog(place("help"));
   const main = place("main");
   main.setAttribute("aria-busy", "true");
   show(main, h("p", { class: "quiet" }, "Asking which models there are …"));
@@ -184,4 +198,6 @@ onConnection((gone) => {
   );
   say(gone ? "The server does not answer." : "The server is back.");
 });
+topLine();
+helpDialog(place("help"));
 start();

@@ -91,7 +91,7 @@ async function reach(path, sent, signal, limit, read) {
     const either = signal ? AbortSignal.any([signal, late]) : late;
     const headers = apiKey ? { ...sent.headers, Authorization: `Bearer ${apiKey}` } : sent.headers;
     try {
-      const response = await fetch(path.replace(/^\//, ""), { ...sent, headers, signal: either, credentials: "omit" });
+      const response = await fetch(path.replace(/^\//, ""), { ...sent, headers, signal: either });
       if (!response.ok) throw await refusal(response);
       const found = await read(response);
       announce(false);

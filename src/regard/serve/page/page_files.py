@@ -7,7 +7,6 @@ checkout without the bundler sends the sources, and has no page as a single file
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
@@ -45,7 +44,6 @@ class PageFile:
     content: bytes
     media_type: str
     tag: str  # changes with the content; weak, as it is the same for the compressed form
-    compressed: bytes  # with gzip
     cache_control: str
 
 
@@ -72,7 +70,7 @@ def read_files(folder: Path) -> dict[str, PageFile]:
             content = file.read_bytes()
             tag = f'W/"{hashlib.sha256(content).hexdigest()[:20]}"'
             kept = "public, max-age=31536000, immutable" if HASHED.fullmatch(file.name) else "no-cache"
-            found[file.name] = PageFile(content, media_type, tag, gzip.compress(content, mtime=0), kept)
+            found[file.name] = PageFile(content, media_type, tag, kept)
     return found
 
 
@@ -103,13 +101,10 @@ async def send_file(request: Request) -> Response:
     if name == ONE_FILE and name not in page_files():
         raise ServeError(501, NO_BUNDLER)
     file = page_files()[name]
-    headers = {"ETag": file.tag, "Cache-Control": file.cache_control, "Vary": "Accept-Encoding"}
+    headers = {"ETag": file.tag, "Cache-Control": file.cache_control}
     if request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)
-    if "gzip" not in request.headers.get("accept-encoding", ""):
-        return Response(file.content, media_type=file.media_type, headers=headers)
-    headers["Content-Encoding"] = "gzip"
-    return Response(file.compressed, media_type=file.media_type, headers=headers)
+    return Response(file.content, media_type=file.media_type, headers=headers)
 
 
 def page_routes() -> list[Route]:
