@@ -1,4 +1,4 @@
-"""One scale: even, quantised, readable."""
+"""One scale: even, quantised, readable in both themes, and the counterparts of colours on dark pages."""
 
 from __future__ import annotations
 
@@ -6,38 +6,25 @@ from itertools import pairwise
 
 import pytest
 
-from regard.report.colour import (
-    APART,
-    BEST,
-    DARK,
-    FAINT,
-    FINE,
-    FRAME,
-    GONE,
-    INK,
-    KEPT,
-    PAPER,
-    RGB,
-    WARNING,
-    apart,
-    ink_on,
-    luminance,
-    on_scale,
-)
+from regard.report.colour import INK_TURNS, RGB, apart, dark_rules, luminance, on_scale
+from regard.report.palette import PALETTE
 
 
-def test_lightness_grows_with_the_weight() -> None:
-    light = [luminance(on_scale(i / 100)) for i in range(101)]
-    assert all(a < b + 1e-3 for a, b in pairwise(light))
-    assert on_scale(-3) == on_scale(0) == on_scale(0.004)
-    assert on_scale(7) == on_scale(1)
+@pytest.mark.parametrize("dark", [False, True])
+def test_lightness_changes_evenly_with_the_weight(dark: bool) -> None:
+    light = [luminance(on_scale(i / 100, dark)) for i in range(101)]
+    assert all((a < b) is dark for a, b in pairwise(light))
+    assert on_scale(-3, dark) == on_scale(0, dark) == on_scale(0.004, dark)
+    assert on_scale(7, dark) == on_scale(1, dark)
 
 
-@pytest.mark.parametrize("weight", [i / 20 for i in range(21)])
-def test_letters_on_it_can_be_read(weight: float) -> None:
-    ink = 0.0 if ink_on(weight) == "#000000" else 1.0
-    one, two = sorted((luminance(on_scale(weight)), ink))
-    assert (two + 0.05) / (one + 0.05) >= 4.5
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_on_it_can_be_read(theme: int) -> None:
+    for hundredth in range(101):
+        text = PALETTE["on-heat" if hundredth / 100 >= INK_TURNS else "on-cold"][theme]
+        ground = luminance(on_scale(hundredth / 100, dark=theme == 1))
+        one, two = sorted((ground, 1.0 if text == "#ffffff" else 0.0))
+        assert (two + 0.05) / (one + 0.05) >= 4.5
 
 
 def test_eight_things_can_be_told_apart() -> None:
@@ -46,14 +33,11 @@ def test_eight_things_can_be_told_apart() -> None:
     assert luminance(RGB(255, 255, 255)) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("twin", [{}, DARK], ids=["light", "dark"])
-def test_everything_can_be_seen_on_light_and_on_dark_paper(twin: dict[str, str]) -> None:
-    def found(one: str, other: str) -> float:
-        """The contrast of WCAG 2: 4.5 is enough for letters, 3 for lines and shapes."""
-        colors = (twin.get(color, color) for color in (one, other))
-        dim, bright = sorted(luminance(RGB(*bytes.fromhex(color[1:]))) for color in colors)
-        return (bright + 0.05) / (dim + 0.05)
-
-    assert min(found(letters, PAPER) for letters in (INK, FAINT, WARNING, FINE)) >= 4.5
-    assert min(found(letters, ground) for ground, letters in (BEST, KEPT, GONE)) >= 4.5
-    assert min(found(line, PAPER) for line in (*APART, FRAME)) >= 3
+def test_every_colour_of_a_figure_has_its_own_counterpart() -> None:
+    """A colour that occurs twice in the palette, as in the scale, has one counterpart."""
+    pairs = {pair for name, pair in PALETTE.items() if not name.startswith("on-")}
+    pairs |= {(on_scale(n / 100).hex, on_scale(n / 100, dark=True).hex) for n in range(101)}
+    assert len(pairs) == len({light for light, _ in pairs})
+    assert dark_rules(f'<rect fill="{on_scale(0.3).hex}"/>') == (
+        f'[fill="{on_scale(0.3).hex}"]{{fill:{on_scale(0.3, dark=True).hex}}}'
+    )

@@ -17,6 +17,7 @@ import maps
 import regard
 from maps import HARD, WORD, hard, sample
 from regard.explain.render.map_drawing import heat
+from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Drawing, Label, Tiles
 from regard.report.render import svg
 
@@ -77,8 +78,8 @@ def test_tiles_and_curves() -> None:
     root = ElementTree.fromstring(svg(Drawing(9, 9, (tiles, Curve(((0, 0), (1, 1), (2, 2), (3, 3)), "#111111")), "t")))
     paths = [(p.get("fill"), p.get("d")) for p in root.iter(f"{NAME}path")]
     assert paths == [
-        ("#440154", "M0 0h2v1h-2zM1 1h2v1h-2z"),
-        ("#fde725", "M2 0h1v1h-1zM0 1h1v1h-1z"),
+        (on_scale(0).hex, "M0 0h2v1h-2zM1 1h2v1h-2z"),
+        (on_scale(1).hex, "M2 0h1v1h-1zM0 1h1v1h-1z"),
         ("none", "M0 0C1 1 2 2 3 3"),
     ]
 
@@ -87,7 +88,7 @@ def test_dark_pages_are_said_once_and_only_for_what_is_drawn() -> None:
     drawing = Drawing(9, 9, (Label(1, 1, "a"), Box(0, 0, 1, 1, "#123456", round=2)), "t")
     alone = svg(drawing)
     assert alone.count("<style>") == 1
-    assert '[fill="#1b1b1b"]{fill:#e6edf3}' in alone
+    assert '[fill="#1b1e22"]{fill:#eceae4}' in alone
     assert "stroke" not in alone
     assert 'rx="2" fill="#123456"' in alone
     assert "<style>" not in svg(drawing, inline=True)  # a page has its own

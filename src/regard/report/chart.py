@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from regard.report.colour import APART, FAINT, apart
+from regard.report.colour import QUIET, SERIES, apart
 from regard.report.drawing import SMALL, Box, Dot, Drawing, Item, Label, Line, framed
 from regard.report.text import LINE, printable, width
 
@@ -70,7 +70,7 @@ def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joi
         ]
         points = tuple((across, down) for across, down, _ in places if across is not None)
         if joined and points:
-            items.append(Line(points, colour, 2, dashed=number >= len(APART), note=name))
+            items.append(Line(points, colour, 2, dashed=number >= len(SERIES), note=name))
         for across, down, label in places:
             if across is None:
                 items.append(Line(((left, down), (left + WIDE, down)), colour, 2, dashed=True, note=name))
@@ -125,15 +125,15 @@ def _power(base: int, power: int) -> str:
 
 
 def _axes(x: Axis, y: Axis, left: float, top: float) -> list[Item]:
-    items: list[Item] = [Label(left, top - ROW, y.name, size=SMALL, fill=FAINT)] if y.name else []
+    items: list[Item] = [Label(left, top - ROW, y.name, size=SMALL, fill=QUIET)] if y.name else []
     for share, label in y.ticks:
         down = top + (1 - share) * HIGH
-        items.append(Box(left, down - 0.5, WIDE, 1, FAINT, 0.25))
-        items.append(Label(left - 6, down, label, "right", SMALL, FAINT))
+        items.append(Box(left, down - 0.5, WIDE, 1, QUIET, 0.25))
+        items.append(Label(left - 6, down, label, "right", SMALL, QUIET))
     for share, label in x.ticks:
-        items.append(Label(left + share * WIDE, top + HIGH + 0.8 * ROW, printable(label), "middle", SMALL, FAINT))
+        items.append(Label(left + share * WIDE, top + HIGH + 0.8 * ROW, printable(label), "middle", SMALL, QUIET))
     if x.name:
-        items.append(Label(left + WIDE / 2, top + HIGH + 1.9 * ROW, x.name, "middle", SMALL, FAINT))
+        items.append(Label(left + WIDE / 2, top + HIGH + 1.9 * ROW, x.name, "middle", SMALL, QUIET))
     return items
 
 

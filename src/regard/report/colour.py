@@ -1,31 +1,41 @@
-"""Colours: a weight in 0 … 1 on one scale (viridis, even in lightness), and distinct colours for series.
+"""Colours of figures: a weight in 0 … 1 on one scale, even in lightness, and distinct colours for series.
 
-The scale is quantised to hundredths: weights printed as the same number have the same colour. The scale and the series
-colours are visible on light and on dark pages; text colours are not, so each has a counterpart for dark pages (`DARK`).
+    on_scale(0.3)          between `sunken` and `heat` of the palette, mixed in Oklab as the page's `color-mix` does
+
+A figure is drawn in the light colours of the palette; `dark_rules` is the CSS that replaces them on dark pages. The
+scale is quantised to hundredths: weights printed as the same number have the same colour.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # 0 … 1
-# Adapted from Okabe and Ito: each with a contrast of 3 or more on both backgrounds
-APART = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#1698ba", "#7a4fbf", "#777777")
-INK, FAINT, PAPER, WARNING, FINE = "#1b1b1b", "#6b6b6b", "#ffffff", "#a33c00", "#00674a"
-BEST, KEPT, GONE = ("#e3f0fa", "#00507f"), ("#f6f6f6", "#141414"), ("#efefef", "#666666")  # label: background, text
-FRAME = "#4a4a4a"
-DARK = {
-    PAPER: "#0d1117",
-    INK: "#e6edf3",
-    FAINT: "#9aa4ae",
-    WARNING: "#ffb38a",
-    FINE: "#5fd0a5",
-    **dict(zip(BEST, ("#0c2d48", "#9fd3ff"), strict=True)),
-    **dict(zip(KEPT, ("#2a3038", "#f0f3f6"), strict=True)),
-    **dict(zip(GONE, ("#161b22", "#8b949e"), strict=True)),
-    FRAME: "#9aa4ae",
-    APART[0]: "#4aa8e8",
-}
+import numpy as np
+
+from regard.report.palette import PALETTE
+
+INK, QUIET, SURFACE = (PALETTE[name][0] for name in ("ink", "quiet", "surface"))
+ACCENT, GOOD, BAD, LINE_STRONG = (PALETTE[name][0] for name in ("accent", "good", "bad", "line-strong"))
+SUNKEN, ACCENT_SOFT = (PALETTE[name][0] for name in ("sunken", "accent-soft"))
+SERIES = tuple(light for name, (light, _) in PALETTE.items() if name.startswith("series-"))
+INK_TURNS = 0.619  # where text on the scale changes from --on-cold to --on-heat: black and white have equal contrast
+
+# Björn Ottosson, https://bottosson.github.io/posts/oklab: linear sRGB → cone responses; their cube roots → Oklab
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_OKLAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
 
 
 class RGB(NamedTuple):
@@ -38,43 +48,65 @@ class RGB(NamedTuple):
         return f"#{self.red:02x}{self.green:02x}{self.blue:02x}"
 
 
-def on_scale(weight: float) -> RGB:
+def rgb(hex: str) -> RGB:
+    """
+    >>> rgb("#06384f")
+    RGB(red=6, green=56, blue=79)
+    """
+    return RGB(*bytes.fromhex(hex[1:]))
+
+
+def on_scale(weight: float, dark: bool = False) -> RGB:
     """
     >>> on_scale(0.0).hex, on_scale(1.0).hex
-    ('#440154', '#fde725')
+    ('#f3f0e8', '#06384f')
     """
-    at = round(min(max(weight, 0.0), 1.0), 2) * (len(VIRIDIS) - 1)
-    low = min(int(at), len(VIRIDIS) - 2)
-    red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(VIRIDIS[low], VIRIDIS[low + 1], strict=True))
-    return RGB(red, green, blue)
+    return _mixed(round(min(max(weight, 0.0), 1.0) * 100), int(dark))
 
 
-def ink_on(weight: float) -> str:
-    """Returns the text colour on the scale's colour, with a contrast of 4.5 or more: white on dark, black on light.
+@cache
+def _mixed(hundredths: int, theme: int) -> RGB:
+    low, high = (oklab(rgb(PALETTE[name][theme])) for name in ("sunken", "heat"))
+    lab = low + (high - low) * hundredths / 100
+    light = np.linalg.solve(TO_CONES, np.linalg.solve(TO_OKLAB, lab) ** 3).clip(0, 1)
+    shown = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    return RGB(*(round(part * 255) for part in shown.tolist()))
 
-    >>> ink_on(0.1), ink_on(0.9)
-    ('#ffffff', '#000000')
+
+def oklab(colour: RGB) -> np.ndarray:
+    """(3,) lightness, green to red, blue to yellow; distances in this space are about even to the eye."""
+    oklab: np.ndarray = TO_OKLAB @ np.cbrt(TO_CONES @ linear(colour))
+    return oklab
+
+
+def linear(colour: RGB) -> np.ndarray:
+    """(3,) amounts of light, in 0 … 1."""
+    shown = np.array(colour) / 255
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+
+
+def dark_rules(drawn: str) -> str:
+    """Returns CSS that replaces the colours that a picture uses on dark pages.
+
+    >>> dark_rules('<text fill="#1b1e22">')
+    '[fill="#1b1e22"]{fill:#eceae4}'
     """
-    return "#000000" if luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have equal contrast
+    rules = {f'{way}="{light}"': f"{way}:{dark}" for light, dark in _dark().items() for way in ("fill", "stroke")}
+    return "".join(f"[{of}]{{{rule}}}" for of, rule in rules.items() if of in drawn)
 
 
-def dark_rules(drawn: str | None = None) -> str:
-    """Returns CSS that replaces colours on dark pages: all of them, or those that a picture uses.
-
-    >>> dark_rules('<text fill="#1b1b1b">')
-    '[fill="#1b1b1b"]{fill:#e6edf3}'
-    """
-    rules = {f'{way}="{light}"': f"{way}:{dark}" for light, dark in DARK.items() for way in ("fill", "stroke")}
-    return "".join(f"[{of}]{{{rule}}}" for of, rule in rules.items() if drawn is None or of in drawn)
+@cache
+def _dark() -> dict[str, str]:
+    """The dark counterpart of each light colour that figures use."""
+    scale = {on_scale(n / 100).hex: on_scale(n / 100, dark=True).hex for n in range(101)}
+    return scale | {light: dark for name, (light, dark) in PALETTE.items() if not name.startswith("on-")}
 
 
 def apart(number: int) -> str:
     """Returns the colour of the n-th series; colours repeat after eight."""
-    return APART[number % len(APART)]
+    return SERIES[number % len(SERIES)]
 
 
 def luminance(colour: RGB) -> float:
     """Returns the relative luminance of WCAG 2: 0 is black, 1 is white."""
-    parts = [c / 255 for c in colour]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear(colour)))

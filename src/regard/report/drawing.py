@@ -1,6 +1,6 @@
 """Pictures as data: boxes, labels, lines and curves, in pixels from the upper left corner.
 
-    body = Drawing(200, 40, (Box(0, 0, 40, 40, "#0072b2"), Label(50, 20, "one box")), "A title", "a caption")
+    body = Drawing(200, 40, (Box(0, 0, 40, 40, ACCENT), Label(50, 20, "one box")), "A title", "a caption")
     svg(framed(body))         title above, caption below, a margin around
 
 `render.py` writes a drawing. Every label knows the area it may cover (`Label.corners`), so a test can check that no two
@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from regard.report.colour import FAINT, INK, on_scale
+from regard.report.colour import INK, QUIET, on_scale
+from regard.report.palette import pixels
 from regard.report.text import LINE, printable, width, wrap
 
 Anchor = Literal["left", "middle", "right"]
 Point = tuple[float, float]
-SIZE, SMALL = 12.0, 10.5  # font sizes
+SIZE, SMALL = pixels("size-small"), pixels("size-tiny")
 MARGIN = 12.0
 
 
@@ -169,7 +170,7 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
     """Adds the title above a picture, the legend and the caption below it, and a margin."""
     total = max(body.width, legend_size[0], 300.0)
     above = _lines(body.title, total, SIZE, INK, bold=True, lines=3)
-    below = _lines(body.caption, total, SMALL, FAINT)
+    below = _lines(body.caption, total, SMALL, QUIET)
     items: list[Item] = moved(above, MARGIN, MARGIN)
     y: float = math.ceil(MARGIN + len(above) * LINE * SIZE + (8 if above else 0))  # whole pixels: edges stay sharp
     items += moved(body.items, MARGIN, y)
@@ -200,7 +201,7 @@ def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
 def scale() -> tuple[list[Item], Point]:
     """Returns the legend of a heat map, and its size."""
     steps: list[Item] = [Box(16 + 12 * i, 0, 12, 12, on_scale(i / 10).hex) for i in range(11)]
-    ends = [Label(0, 6, "0", size=SMALL, fill=FAINT), Label(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=FAINT)]
+    ends = [Label(0, 6, "0", size=SMALL, fill=QUIET), Label(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=QUIET)]
     return [*steps, *ends], (170.0, 14.0)
 
 

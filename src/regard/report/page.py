@@ -14,37 +14,29 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from regard.report.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules
+from regard.report.colour import dark_rules
 from regard.report.drawing import Drawing
+from regard.report.palette import declarations
 from regard.report.render import svg
 from regard.report.text import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 SCRIPT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
-_NAMES = {"paper": PAPER, "ink": INK, "faint": FAINT, "warning": WARNING}
-_LIGHT, _DARK = (
-    "; ".join(f"--{name}: {twin.get(colour, colour)}" for name, colour in _NAMES.items()) for twin in ({}, DARK)
-)
-_COLOURS = f"""
-:root {{ color-scheme: light dark; {_LIGHT}; --line: #d9d5ca; --lit: #cfe8d5; --dark-lit: #8fcb9e; --bad: #f3d9d0 }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ {_DARK}; --line: #3c3a35; --lit: #24482f; --dark-lit: #3c7a50; --bad: #58302a }}
-  {dark_rules()}
-}}
-"""
-_STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+_STYLE = f":root {{\n{declarations()}\n}}\n{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}"
 
 
 def page(title: str, body: str, style: str = "", script: str = "") -> str:
     """Returns a whole document; `style` is added to the style of every page, and `script` is its only script."""
     name = escaped(title)
+    rules = dark_rules(body)
+    drawings = f"@media screen and (prefers-color-scheme: dark) {{ {rules} }}\n" if rules else ""
     scripts = f"<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{SCRIPT_POLICY if script else POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{name}</title>\n<style>{_COLOURS}{_STYLE}{style}</style>\n</head>\n<body>\n"
+        f"<title>{name}</title>\n<style>\n{_STYLE}{drawings}{style}</style>\n</head>\n<body>\n"
         f'<main>\n<h1 dir="auto">{name}</h1>\n{body}\n</main>\n{scripts}</body>\n</html>\n'
     )
 

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
-from regard.report.colour import INK, PAPER, dark_rules, on_scale
+from regard.report.colour import INK, SURFACE, dark_rules, on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Item, Label, Line, Tiles
+from regard.report.palette import TYPE
 from regard.report.text import printable, runs_left
 
-FONTS = "system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif"
+FONTS = TYPE["sans"]
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 BASELINE = 0.35  # em from the vertical center of a letter down to its baseline
 
@@ -44,7 +45,7 @@ def svg(drawing: Drawing, inline: bool = False, fonts: str = FONTS, directions: 
         f'<svg{"" if inline else NAMESPACE} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
         f'role="img" font-family="{fonts}">'
     )
-    paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{PAPER}"/>'
+    paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{SURFACE}"/>'
     drawn = "\n".join([paper, *(WRITERS[type(item)](item, directions) for item in drawing.items)])
     dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
     return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"

@@ -14,8 +14,9 @@ import pytest
 from maps import HARD, hard
 from regard.explain.render.html import maps_page
 from regard.explain.render.map_drawing import heat, ribbons
-from regard.report.colour import DARK, INK, PAPER
+from regard.report.colour import on_scale
 from regard.report.drawing import Drawing, Label
+from regard.report.palette import PALETTE
 from regard.report.render import svg
 from regard.report.text import width
 
@@ -85,8 +86,24 @@ def test_a_picture_is_dark_where_the_reader_wants_it(tmp_path: Path, dark: bool)
     code = "['.paper', '.ink'].map(name => getComputedStyle(document.querySelector(name)).fill)"
     text = "<!doctype html><meta charset=utf-8>" + svg(heat(hard("words"))) + leave(code)
     found = json.loads(shown(tmp_path, text, f"--blink-settings=preferredColorScheme={0 if dark else 1}"))
-    colours = [DARK[colour] if dark else colour for colour in (PAPER, INK)]
+    colours = [PALETTE[name][int(dark)] for name in ("surface", "ink")]
     assert found == [f"rgb{tuple(bytes.fromhex(colour[1:]))}" for colour in colours]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_table_has_the_colours_of_the_scale(tmp_path: Path, dark: bool) -> None:
+    """A style sheet mixes them in the browser, for reports as on the server's page; drawings get them from Python."""
+    code = """[...document.querySelectorAll('.map td[style]')].map(cell => {
+      const canvas = document.createElement('canvas').getContext('2d');
+      canvas.fillStyle = getComputedStyle(cell).backgroundColor;
+      canvas.fillRect(0, 0, 1, 1);
+      return [parseInt(cell.style.getPropertyValue('--w')), ...canvas.getImageData(0, 0, 1, 1).data];
+    })"""
+    text = maps_page("title", [hard("words")]).replace("</body>", leave(code) + "</body>")
+    found = json.loads(shown(tmp_path, text, f"--blink-settings=preferredColorScheme={0 if dark else 1}"))
+    assert len({weight for weight, *_ in found}) > 3
+    for weight, *colour, _ in found:
+        assert colour == pytest.approx(on_scale(weight / 100, dark), abs=1)
 
 
 @pytest.mark.parametrize(("name", "on", "back"), [("words", "Right", "Left"), ("arabic", "Left", "Right")])

@@ -16,6 +16,7 @@ from regard.explain.heads import Arcs, Sheet, Thumbnail
 from regard.explain.render.arcs_drawing import arcs_drawing
 from regard.explain.render.figure import sheet_drawing
 from regard.explain.render.map_drawing import RIBBON_LEAST, column_labels, heat, ribbons
+from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Drawing, Label, Point, Tiles, gathered, mirrored, moved
 
 MANY = settings(max_examples=30, deadline=None)
@@ -145,7 +146,7 @@ def test_labels_are_turned_only_where_they_would_overlap() -> None:
 def test_the_ground_of_a_heat_map_is_whole_where_rows_can_be_drawn() -> None:
     def grounds(broken: bool) -> list[Box]:
         boxes = [item for item in heat(hard("words", broken)).items if isinstance(item, Box)]
-        return [box for box in boxes if box.fill == "#440154" and box.width > 100]
+        return [box for box in boxes if box.fill == on_scale(0).hex and box.width > 100]
 
     (whole,), (rest,) = grounds(False), grounds(True)
     rows = len(HARD["words"][1].split())

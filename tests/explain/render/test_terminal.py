@@ -86,8 +86,8 @@ def test_too_narrow_for_a_map():
 
 def test_colours_on_a_terminal():
     lines = printed(HeatMap(MAP), force_terminal=True, color_system="truecolor")
-    assert "48;2;253;231;37" in lines[3]  # a weight of 1: the light end of the scale
-    assert "48;2;68;1;84" in lines[3]  # a weight of 0
+    assert "48;2;124;198;226" in lines[3]  # a weight of 1: the bright end of the dark scale
+    assert "48;2;18;21;24" in lines[3]  # a weight of 0
     assert not any(character.isdigit() for character in lines[0])
 
 

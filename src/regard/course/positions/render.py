@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from regard.course.positions.encodings import bound, rises
 from regard.course.positions.requirements import Positions
 from regard.layers.positions import frequencies
-from regard.report.colour import FAINT, FINE, INK, WARNING, apart
+from regard.report.colour import BAD, GOOD, INK, QUIET, apart
 from regard.report.drawing import SMALL, Box, Curve, Drawing, Item, Label, Point, Tiles, framed, moved
 from regard.report.text import LINE, wrap
 
@@ -86,8 +86,8 @@ def _counting(found: Positions) -> list[str]:
 
 
 LEFT, WIDE = 62.0, 620.0  # position and width of the maps and the chart
-MAP_HIGH, BIT_HIGH, CHART_HIGH = 256.0, 14.0, 190.0
-HOLDS, FAILS = FINE, WARNING
+MAP_HIGH, BIT_HIGH, CHART_HIGH = 256.0, 17.0, 190.0
+HOLDS, FAILS = GOOD, BAD
 COLUMN, FIRST = 96.0, 228.0  # widths of the columns, and of the first column, of the table
 PITCH = LINE * SMALL
 SHORT = {
@@ -115,15 +115,15 @@ def positions_drawing(found: Positions) -> Drawing:
 def _map(found: Positions) -> tuple[list[Item], float]:
     levels = np.rint((found.map.T + 1) * 5).astype(np.int64)  # (D, L) in 0 … 10
     items = _heading(
-        "Sinusoids: dark is −1, light is 1; positions from left to right, the fastest dimensions at the top"
+        "Sinusoids: faint is −1, strong is 1; positions from left to right, the fastest dimensions at the top"
     )
     half = MAP_HIGH / 2
     for start, name, y in ((0, "sines", 20.0), (1, "cosines", 28.0 + half)):
         rows = levels[start::2]
         items.append(_tiles(rows, y, half / len(rows), name))
-        items.append(Label(LEFT - 6, y + half / 2, name, "right", SMALL, FAINT))
+        items.append(Label(LEFT - 6, y + half / 2, name, "right", SMALL, QUIET))
         for at, number in ((y + 6, start), (y + half - 6, start + 2 * (len(rows) - 1))):
-            items.append(Label(LEFT - 6, at, str(number), "right", SMALL, FAINT))
+            items.append(Label(LEFT - 6, at, str(number), "right", SMALL, QUIET))
     return items + _ticks(found.length, 28 + MAP_HIGH), 28 + MAP_HIGH + 18
 
 
@@ -132,7 +132,7 @@ def _bits(found: Positions) -> tuple[list[Item], float]:
     items = _heading("Binary counting: the first bit changes at every position, each next one half as often")
     items.append(_tiles(found.bits.T * 10, 20, BIT_HIGH, "bits"))
     for bit in range(count):
-        items.append(Label(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, FAINT))
+        items.append(Label(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, QUIET))
     return items, 20 + count * BIT_HIGH
 
 
@@ -143,7 +143,7 @@ def _tiles(levels: NDArray[np.int64], y: float, high: float, note: str) -> Tiles
 
 def _ticks(length: int, y: float) -> list[Item]:
     ticks = range(0, length, max(1, length // 8))
-    return [Label(LEFT + (tick + 0.5) * WIDE / length, y + 9, str(tick), "middle", SMALL, FAINT) for tick in ticks]
+    return [Label(LEFT + (tick + 0.5) * WIDE / length, y + 9, str(tick), "middle", SMALL, QUIET) for tick in ticks]
 
 
 def _heading(text: str) -> list[Item]:
@@ -163,11 +163,11 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
     for number, one in enumerate(found.products):
         y = 20 + (number + 0.5) * PITCH
         name = f"{one.name}: products at one distance differ by {bound(one.deviation)}"
-        items += [Box(LEFT, y - 5, 10, 10, apart(number)), Label(LEFT + 14, y, name, size=SMALL, fill=FAINT)]
+        items += [Box(LEFT, y - 5, 10, 10, apart(number)), Label(LEFT + 14, y, name, size=SMALL, fill=QUIET)]
     for value in (1.0, 0.5, 0.0):
         start, end = place(0, value), place(found.length - 1, value)
-        items.append(Curve((start, start, end, end), FAINT, 0.5, 0.5))
-        items.append(Label(LEFT - 6, start[1], f"{value:g}", "right", SMALL, FAINT))
+        items.append(Curve((start, start, end, end), QUIET, 0.5, 0.5))
+        items.append(Label(LEFT - 6, start[1], f"{value:g}", "right", SMALL, QUIET))
     learned = found.products[-1]
     for distance in range(1, found.length):
         x, top = place(distance, float(learned.most[distance]))
@@ -189,7 +189,7 @@ def _table(found: Positions) -> tuple[list[Item], float]:
     y = 24.0
     for one in found.requirements:
         lines = wrap(f"{one.number} {SHORT[one.number]} ({one.measured})", (FIRST - 8) / SMALL)
-        items += [Label(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=FAINT) for i, line in enumerate(lines)]
+        items += [Label(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=QUIET) for i, line in enumerate(lines)]
         for i, name in enumerate(encodings):
             cell = one.cells[name]
             middle, colour = FIRST + (i + 0.5) * COLUMN, HOLDS if cell.holds else FAILS

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from regard.align.attention import View
 from regard.explain.grid import head_name
 from regard.explain.heads import Arcs
-from regard.report.colour import FAINT, apart
+from regard.report.colour import QUIET, apart
 from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width
 
@@ -107,7 +107,7 @@ def _column(words: list[str], full: tuple[str, ...], x: float, anchor: Anchor, c
 
 
 def _heading(x: float, text: str, anchor: Anchor) -> Label:
-    return Label(x, HEADING / 2 - 2, text, anchor, size=SMALL, fill=FAINT)
+    return Label(x, HEADING / 2 - 2, text, anchor, size=SMALL, fill=QUIET)
 
 
 def _y(place: int) -> float:
@@ -133,6 +133,6 @@ def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
         if x and x + wide > total:
             x, y = 0.0, y + LINE * SMALL + 2
         items.append(Box(x, y + 2, 10, 10, apart(number)))
-        items.append(Label(x + 14, y + 7, name, size=SMALL, fill=FAINT))
+        items.append(Label(x + 14, y + 7, name, size=SMALL, fill=QUIET))
         x += wide
     return items, (total, y + LINE * SMALL + 2)

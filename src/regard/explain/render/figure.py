@@ -16,7 +16,7 @@ from regard.explain.render.arcs_drawing import arcs_drawing
 from regard.explain.render.html import maps_page
 from regard.explain.render.map_drawing import heat, ribbons
 from regard.explain.render.terminal import HeatMap, render
-from regard.report.colour import FAINT, WARNING
+from regard.report.colour import BAD, QUIET
 from regard.report.deliver import Output
 from regard.report.drawing import SMALL, Drawing, Item, Label, Tiles, framed, gathered, scale
 from regard.report.json import rounded
@@ -155,8 +155,8 @@ def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
     numbers = f"{thumb.entropy:.1f} bits · {hidden} {thumb.hidden:.2f}"
     labels = [Label(x, y + side + ROW * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
     if wrong:
-        return [*labels, Label(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
-    labels.append(Label(x, y + side + ROW * 1.6, numbers, size=SMALL, fill=FAINT))
+        return [*labels, Label(x, y + side / 2, wrong, size=8.0, fill=BAD)]
+    labels.append(Label(x, y + side + ROW * 1.6, numbers, size=SMALL, fill=QUIET))
     if thumb.trust is not None:
         labels.append(Label(x, y + side + ROW * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
     if not grid.values.size:

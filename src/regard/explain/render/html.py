@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.explain.grid import Grid
-from regard.report.colour import ink_on, on_scale
+from regard.report.colour import INK_TURNS
 from regard.report.drawing import Drawing
 from regard.report.page import escaped, page, picture
 from regard.report.text import cut, letters_of, printable, runs_left, width
@@ -54,10 +54,10 @@ def _row(grid: Grid, i: int) -> str:
     cells = []
     for j, weight in enumerate(grid.values[i].tolist()):
         note = escaped(f"{label} ← {printable(grid.columns[j])} {weight:.3f}")
-        light = ' class="l"' if ink_on(weight) == "#000000" else ""
+        strong = ' class="on-heat"' if round(weight, 2) >= INK_TURNS else ""
         reach = first if j == 0 else -1
         cells.append(
-            f'<td{light} tabindex="{reach}" style="background:{on_scale(weight).hex}" title="{note}" '
+            f'<td{strong} tabindex="{reach}" style="--w:{round(100 * weight)}%" title="{note}" '
             f'aria-label="{note}">{weight:.2f}</td>'
         )
     if grid.hidden_name:

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from regard.errors import InputError
 from regard.explain.lattice import START, Lattice, Node
-from regard.report.colour import BEST, FAINT, FRAME, GONE, INK, KEPT, apart
+from regard.report.colour import ACCENT, ACCENT_SOFT, INK, LINE_STRONG, QUIET, SUNKEN
 from regard.report.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Label, Point, framed
 from regard.report.text import LINE, cut, printable, width
 
 WIDEST_BEAM, MOST_NODES = 10, 900
-HIGH, PITCH, GAP, PAD = 34.0, 42.0, 36.0, 7.0  # box height, row distance, column gap, label padding
+HIGH, PITCH, GAP, PAD = 38.0, 46.0, 36.0, 7.0  # box height, row distance, column gap, label padding
 HEADING, LEFT = 20.0, 24.0  # space above and left of the first box
 LONGEST = 12.0  # maximum em of a label
 BOLD = 1.1  # width of bold letters relative to regular ones
-LOOKS = {"best": (apart(0), *BEST), "kept": (FRAME, *KEPT), "gone": ("", *GONE)}  # frame, fill and text
+LOOKS = {  # frame, fill and text
+    "best": (ACCENT, ACCENT_SOFT, ACCENT),
+    "kept": (LINE_STRONG, SUNKEN, INK),
+    "gone": ("", SUNKEN, QUIET),
+}
 LEGEND = "blue: the best translation · framed: kept, or in the n-best list · faint: dropped (hover for why)"
 
 
@@ -31,7 +35,7 @@ def lattice_drawing(lattice: Lattice) -> Drawing:
     corners, columns, total = placed(lattice)
     items: list[Item] = []
     for step, (x, wide) in enumerate(columns, start=1):
-        items.append(Label(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
+        items.append(Label(x + wide / 2, 8, str(step), "middle", SMALL, QUIET))
     order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(lattice.nodes[n].style))
     wide_of = {step: wide for step, (_, wide) in enumerate(columns, start=1)}
     for number in order:
@@ -92,9 +96,9 @@ def _line(lattice: Lattice, corners: list[Point], wide: dict[int, float], number
         start = (x + wide[node.step - 1], above + HIGH / 2)
     end, middle = (right, y + HIGH / 2), (start[0] + right) / 2
     stroke, thick, opacity = {
-        "best": (apart(0), 2.6, 1.0),
-        "kept": ("#6f6f6f", 1.0, 1.0),
-        "gone": ("#9a9a9a", 0.8, 0.4),
+        "best": (ACCENT, 2.6, 1.0),
+        "kept": (LINE_STRONG, 1.0, 1.0),
+        "gone": (LINE_STRONG, 0.8, 0.4),
     }[node.style]
     return Curve((start, (middle, start[1]), (middle, end[1]), end), stroke, thick, opacity)
 
@@ -111,8 +115,8 @@ def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
     return [
         *border,
         Box(x + thick, y + thick, wide - 2 * thick, HIGH - 2 * thick, filling, note=note),
-        Label(x + wide / 2, y + 10.5, label(node), "middle", SIZE, letters, kind == "best"),
-        Label(x + wide / 2, y + 26, so_far(node), "middle", SMALL, letters),
+        Label(x + wide / 2, y + 11.5, label(node), "middle", SIZE, letters, kind == "best"),
+        Label(x + wide / 2, y + 28, so_far(node), "middle", SMALL, letters),
     ]
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from regard.explain.grid import Grid
-from regard.report.colour import INK, WARNING, apart, on_scale
+from regard.report.colour import ACCENT, BAD, INK, LINE_STRONG, on_scale
 from regard.report.drawing import SIZE, Box, Curve, Drawing, Item, Label, framed, mirrored, scale
 from regard.report.text import LINE, cut, printable, runs_left, width
 
@@ -32,7 +32,6 @@ FLAT = 64.0  # maximum width of a column
 MANY = 30  # with more columns than this, columns are narrow
 CELL, ROW = 24.0, 22.0
 CORNER = 3.0  # radius of a cell's corners
-GUIDE = "#eaddf2"  # lines on the background; not the paper's white, which turns dark in dark mode
 NARROW = 17.0  # smallest distance of vertical labels, and of rows
 SLANT = 45.0
 
@@ -101,15 +100,15 @@ def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
 def _ground(x: float, y: float, columns: int, rows: int, pitch: float, high: float) -> list[Item]:
     """The background of consecutive rows in the colour of 0, with thin lines between rows and between columns."""
     wide, tall = columns * pitch, rows * high
-    lines: list[Item] = [Box(x, y + i * high - 0.5, wide, 1, GUIDE, 0.15) for i in range(1, rows)]
-    lines += [Box(x + j * pitch - 0.5, y, 1, tall, GUIDE, 0.15) for j in range(1, columns)]
+    lines: list[Item] = [Box(x, y + i * high - 0.5, wide, 1, LINE_STRONG, 0.2) for i in range(1, rows)]
+    lines += [Box(x + j * pitch - 0.5, y, 1, tall, LINE_STRONG, 0.2) for j in range(1, columns)]
     return [Box(x, y, wide, tall, on_scale(0.0).hex, round=CORNER), *lines]
 
 
 def _row(grid: Grid, i: int, x: float, y: float, pitch: float, high: float) -> list[Item]:
     problem = grid.problems[i]
     if problem:
-        return [Label(x + 4, y + high / 2, problem, fill=WARNING)]
+        return [Label(x + 4, y + high / 2, problem, fill=BAD)]
     items: list[Item] = []
     for j, weight in enumerate(grid.values[i].tolist()):
         if round(weight, 2) > 0:
@@ -152,7 +151,7 @@ def ribbons(grid: Grid) -> Drawing:
         items.append(Label(x, half, word, "middle", size, note=full if word != full else ""))
     for x, word, full, problem in zip(feet, below, grid.rows, grid.problems, strict=True):
         note = problem or (full if word != full else "")
-        colour = WARNING if problem else INK
+        colour = BAD if problem else INK
         items.append(Label(x, 3 * half + RIBBON_HEIGHT, word, "middle", size, colour, note=note))
     said = [f"{word}: {problem}" for word, problem in zip(grid.rows, grid.problems, strict=True) if problem]
     caption = " · ".join([grid.caption, f"width shows the weight; weights under {RIBBON_LEAST} are not drawn", *said])
@@ -179,7 +178,7 @@ def _ribbons_of(grid: Grid, i: int, x: float, tops: Sequence[float], top: float,
     return [
         Curve(
             ((x, foot), (x, middle), (tops[j], middle), (tops[j], top)),
-            apart(0),
+            ACCENT,
             RIBBON_WIDTH * row[j],
             0.25 + 0.6 * row[j],
             f"{grid.rows[i]} ← {grid.columns[j]} {row[j]:.2f}",

@@ -143,7 +143,7 @@ def _label(word: str, most: int = LABEL_CELLS) -> Text:
 
 def _cell(weight: float, size: int, colours: bool) -> Text:
     if colours:
-        return Text(" " * size, style=Style(bgcolor=Color.from_rgb(*on_scale(weight))))
+        return Text(" " * size, style=Style(bgcolor=Color.from_rgb(*on_scale(weight, dark=True))))
     return Text(_digit(weight).center(size))
 
 

@@ -14,6 +14,7 @@ from regard.explain.lattice import START, Lattice
 from regard.explain.step import StepNumbers
 from regard.explain.terms import Array, Term
 from regard.report.cells import pad, shorten
+from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
 from regard.report.text import printable
 
 MARKS = {"kept": "│", "finished": "■", "cut off": "■"}  # all other fates are dropped
@@ -53,9 +54,9 @@ def _label(piece: str, cells: int) -> str:
 
 
 STYLES = {
-    "best": 'color="#0072b2", penwidth=2.5',
-    "kept": 'color="#1b1b1b"',
-    "gone": 'color="#bdbdbd", fontcolor="#6b6b6b", style=dashed',
+    "best": f'color="{ACCENT}", penwidth=2.5',
+    "kept": f'color="{INK}"',
+    "gone": f'color="{LINE_STRONG}", fontcolor="{QUIET}", style=dashed',
 }
 
 

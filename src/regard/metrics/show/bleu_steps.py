@@ -254,5 +254,5 @@ def _mark(token: str, longest: int, max_order: int) -> str:
     if longest == 0:
         return escape(token)
     depth = round(100 * (longest - 1) / max(1, max_order - 1))
-    ground = f"background: color-mix(in srgb, var(--dark-lit) {depth}%, var(--lit))"
+    ground = f"background: color-mix(in oklab, var(--lit) {depth}%, var(--good-soft))"
     return f'<mark title="in a credited {longest}-gram" style="{ground}">{escape(token)}</mark>'

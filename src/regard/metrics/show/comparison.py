@@ -234,5 +234,5 @@ def highlight(text: str, spans: Spans) -> str:
 def _with_bar(value: float, full: float, digits: int) -> Markup:
     """The number, and a bar whose length is its share of `full`."""
     length = BAR * max(0.0, value) / full if full > 0 else 0.0
-    drawn = f'<rect width="{length:.1f}" height="10" style="fill: var(--dark-lit)"/>'
+    drawn = f'<rect width="{length:.1f}" height="10" style="fill: var(--lit)"/>'
     return Markup(f'{value:.{digits}f} <svg width="{BAR}" height="10" aria-hidden="true">{drawn}</svg>')

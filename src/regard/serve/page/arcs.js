@@ -58,7 +58,7 @@ export function arcs({ words, from, heads, choose, label }) {
             : `M${a + spread} ${floor}C${a + spread} ${floor - rise} ${b + spread} ${floor - rise} ${b + spread} ${floor}`;
         const path = svg("path", { d, class: "arc", "data-head": head });
         path.style.setProperty("--w", String(weight));
-        path.style.setProperty("--hue", String(hueOf(head)));
+        path.style.setProperty("--series", seriesOf(head));
         return [path];
       }),
     );
@@ -68,5 +68,5 @@ export function arcs({ words, from, heads, choose, label }) {
   return h("div", { class: "scroll" }, inner);
 }
 
-/** Far apart for neighbours, the same for every page. */
-export const hueOf = (head) => (head * 137.5 + 60) % 360;
+/** The colour of a head, the same in every layer; after eight they repeat. */
+export const seriesOf = (head) => `var(--series-${((head - 1) % 8) + 1})`;

@@ -1,7 +1,7 @@
 // Panel D: attention within one sentence, and the laboratory of minimal pairs.
 
 import { texts } from "./attention_view.js";
-import { arcs, hueOf } from "./arcs.js";
+import { arcs, seriesOf } from "./arcs.js";
 import { button, choice, h } from "./dom.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
@@ -99,7 +99,7 @@ function drawArcs(answer, sel) {
           "aria-pressed": String(sel.arc === map.head),
           "aria-label": `head ${map.head}`,
           class: "hue",
-          vars: { "--hue": String(hueOf(map.head)) },
+          vars: { "--series": seriesOf(map.head) },
           "data-key": `arc-head-${map.head}`,
         }),
       ),
