@@ -19,7 +19,7 @@ def test_a_word_shows_its_shares_and_alternatives(open_page: Open) -> None:
     card = page.locator("#panel-words .card")
     expect(card).to_contain_text(re.compile(r"% from the source"))
     expect(card).to_contain_text(re.compile(r"% from the words before"))
-    expect(card.locator(".alternatives li").nth(1)).to_be_visible()
+    expect(card.get_by_role("option").first).to_be_visible()
     expect(page).to_have_url(re.compile("word=2"))
 
 

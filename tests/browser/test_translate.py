@@ -35,24 +35,38 @@ def test_the_form_of_address_is_chosen_where_the_model_has_it(open_page: Open) -
     expect(box).to_be_hidden()
 
 
-def test_another_word_is_chosen_and_the_rest_follows_and_can_be_undone(open_page: Open) -> None:
-    page = open_page(text=CAT)
+def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undone(open_page: Open) -> None:
+    page = open_page(text="Je le vois. Le chat noir dort sur le vieux canapé.", model="fr-en", sentence=1)
     output = page.locator("#output")
-    first = output.locator(".word").first
-    expect(first).to_be_visible()
+    word = output.locator(".word").nth(3)
+    expect(word).to_have_text("sleeps")
     before = output.inner_text()
-    first.click()
-    window = page.get_by_role("dialog", name=re.compile("alternatives"))
-    whole = window.locator(".whole").first
-    expect(whole).to_be_visible()
-    wanted = whole.inner_text()
-    whole.click()
-    expect(output).to_have_text(wanted)
-    assert wanted != before
+    word.focus()
+    page.keyboard.press("Enter")
+    window = page.get_by_role("dialog", name="Other words for sleeps")
+    options = window.get_by_role("option")
+    expect(window.get_by_role("option", selected=True)).to_be_focused()
+    expect(window).to_contain_text("How probable the model finds the word here")
+    page.keyboard.press("End")
+    last = options.last
+    expect(last).to_have_text(re.compile(r"^is\d+%$"))
+    expect(last).to_be_focused()
+    wanted = last.get_attribute("title") or "?"
+    page.keyboard.press("Enter")
+    expect(output).to_contain_text(wanted)
+    expect(last).to_have_attribute("aria-selected", "true")
+    expect(word).to_have_text("is")  # the words of the new translation have come
+    expect(last).to_be_focused()
     expect(page).to_have_url(re.compile("edits="))
     page.keyboard.press("u")
-    page.keyboard.press("u")  # the choice of the word, and the choice of the place
     expect(output).to_have_text(before)
+    page.keyboard.press("Enter")
+    expect(output).to_contain_text(wanted)
+    window.get_by_role("button", name="Back").click()
+    expect(output).to_have_text(before)
+    page.keyboard.press("Escape")
+    expect(window).to_have_count(0)
+    expect(word).to_be_focused()
 
 
 PARAGRAPHS = """The black cat sleeps on the old sofa near the window. The dog is in the garden with the man. I see him.
@@ -80,10 +94,10 @@ def test_sentences_flow_within_their_paragraphs(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("sentence=4"))
 
 
-def test_each_word_says_how_sure_it_is(open_page: Open) -> None:
+def test_each_word_says_how_probable_it_is(open_page: Open) -> None:
     page = open_page(text=CAT)
     words = page.locator("#output .word")
-    expect(words.first).to_have_attribute("aria-label", re.compile(r"^\S+, .*% sure$"))
+    expect(words.first).to_have_attribute("aria-label", re.compile(r"^\S+, probability .*%$"))
     assert words.count() >= 8
 
 

@@ -117,6 +117,25 @@ def test_a_given_translation_has_the_attention_and_probabilities_of_the_native_e
         np.testing.assert_allclose(np.exp(one), np.exp(other), atol=2e-5)
 
 
+def test_branches_and_their_continuations_are_those_of_the_native_engine(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    source = requests[1].ids
+    ((best,),) = trained[1].search([requests[1]], GREEDY)
+    for prefix in ((), best.ids[:2]):
+        for length in (1, 3):
+            ours, native = (engine.branches(source, prefix, length) for engine in trained)
+            assert [one.ids for one in ours] == [one.ids for one in native]
+            for one, other in zip(ours, native, strict=True):
+                assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)
+                assert len(one.ids) <= length
+        assert max(ours, key=lambda one: one.log_prob).ids == best.ids[len(prefix) :][:3]
+    prefixes = [(), best.ids[:1], best.ids]
+    both = [engine.continued(source, prefixes) for engine in trained]
+    assert both[0] == both[1]
+    assert both[0][0] == both[0][1] == best.ids
+
+
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = saved_transformer(tmp_path / "model", tokenizer, output_bias=True)
     bundle.model.get_parameter("output.bias").data[2] = -1000.0  # EOS is never said

@@ -16,6 +16,7 @@ from regard.explain.ablation import heads_of
 from regard.explain.explanation import explain
 from regard.serve.api.own import explain as explain_api
 from regard.serve.api.own import tools
+from regard.serve.api.own.explain_words import PROBABILITY_CAPTION
 from regard.serve.app import create_app
 from regard.serve.explain_service import ExplainedModel, SentenceQuery
 from regard.serve.http.fields import REQUIRED
@@ -75,12 +76,23 @@ def test_shares_are_computed_where_they_are_asked_for(client: TestClient) -> Non
     assert without == ask(client, "words")["words"]
 
 
-def test_alternatives_at_a_word_of_a_given_translation(client: TestClient) -> None:
-    own = ask(client, "alternatives", position=2, count=2)["alternatives"]
-    assert (own[0]["word"], own[0]["text"]) == ("noir", TARGET)
-    other = ask(client, "alternatives", translation="Le chien noir dort.", position=2, count=2)["alternatives"]
-    assert all(one["text"].startswith("Le chien ") for one in other)
-    assert ask(client, "alternatives", 400, translation="Le chien noir dort.")["status"] == 400
+def test_other_words_for_a_word_of_a_translation(client: TestClient) -> None:
+    own = ask(client, "alternatives", position=1)
+    words = ask(client, "words")["words"]
+    assert (own["word"], own["reason"], own["position"]) == ("chat", None, 1)
+    assert own["probability"] == pytest.approx(words[1]["probability"], abs=0.01)
+    assert own["caption"] == PROBABILITY_CAPTION
+    second = ask(client, "alternatives", text=TWO, sentence=1, translation=TARGET, position=1)
+    assert second["alternatives"] == own["alternatives"]  # in a text of several sentences too
+    other = ask(client, "alternatives", translation="Le chien noir dort.", position=1)
+    assert (other["word"], other["alternatives"][0]["word"]) == ("chien", "chat")
+    assert other["alternatives"][0]["text"] == TARGET
+    assert all(one["probability"] >= 0.01 for one in other["alternatives"])
+    assert len(ask(client, "alternatives", translation="Le chien noir dort.", position=1, count=1)["alternatives"]) == 1
+    refused = ask(client, "alternatives", 400, position=99)
+    assert (refused["field"], "counted from 0 to 4" in refused["message"]) == ("position", True)
+    assert ask(client, "alternatives", 400)["field"] == "position"
+    assert ask(client, "alternatives", 413, position=0, translation="chat " * 3000)["field"] == "translation"
 
 
 def test_attention(client: TestClient, model: Translator) -> None:
@@ -130,8 +142,6 @@ def test_the_search_and_a_branch_of_it(client: TestClient) -> None:
     resumed = ask(client, "lattice", beam=2, resume=dropped)["resumed"]
     assert resumed["text"].startswith(resumed["prefix"])
     assert resumed["score"] < resumed["first_score"]
-    after = ask(client, "alternatives", prefix="Le chat ", count=2)["alternatives"]
-    assert (after[0]["word"], after[0]["text"]) == ("noir", TARGET)
 
 
 def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
@@ -268,10 +278,9 @@ def test_a_sentence_is_searched_for_once(model: Translator) -> None:
 
 def test_the_alternatives_of_a_word_are_searched_for_once(model: Translator) -> None:
     loaded = ExplainedModel(model)
-    asked = SentenceQuery(TEXT, TARGET), 200, "", 2, 3
-    first = loaded.find_alternatives(*asked)
-    assert loaded.find_alternatives(*asked) is first
-    assert loaded.find_alternatives(SentenceQuery(TEXT, "Le chien noir dort."), 200, "", 2, 3) != first
+    first = loaded.find_alternatives(SentenceQuery(TEXT, TARGET), 200, 2, 3)
+    assert loaded.find_alternatives(SentenceQuery(TEXT, TARGET), 200, 2, 3) is first
+    assert loaded.find_alternatives(SentenceQuery(TEXT, "Le chien noir dort."), 200, 2, 3) != first
 
 
 def test_the_document_names_every_endpoint() -> None:

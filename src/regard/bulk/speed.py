@@ -249,3 +249,9 @@ class TimedEngine:
 
     def next_log_probs(self, *given: Any) -> Any:
         return self.clock.timed("attention and scores", self.engine.next_log_probs, *given)
+
+    def branches(self, *given: Any) -> Any:
+        return self.clock.timed("further searches", self.engine.branches, *given)
+
+    def continued(self, *given: Any) -> Any:
+        return self.clock.timed("further searches", self.engine.continued, *given)

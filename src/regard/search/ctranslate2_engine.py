@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from regard.device import has_torch
 from regard.search.alignment_heads import AlignmentView
+from regard.search.branches import branches, continued
 from regard.search.constraint_repair import (
     NO_PENALTY,
     ConstraintRepair,
@@ -41,6 +42,7 @@ from regard.search.constraints import satisfies
 from regard.search.context_search import PrefixSearch, continuations, joined, with_prefix
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
 from regard.search.engine import (
+    Branch,
     Engine,
     Hypothesis,
     Ids,
@@ -212,6 +214,16 @@ class CTranslate2Engine:
         shifted = logits - logits.max()
         log_probs: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
         return log_probs
+
+    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+        if not self._all_fit([source], [(*prefix, *range(length))]):
+            return self.native.branches(source, prefix, length)
+        return branches(self.model, source, prefix, length)
+
+    def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:
+        if max_target_length(source) + 1 >= self.model.made.positions:
+            return self.native.continued(source, prefixes)
+        return continued(self.model, source, prefixes)
 
     def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
         if not self._all_fit(sources, targets):

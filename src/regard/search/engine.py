@@ -5,6 +5,8 @@
     attention           the attention weights of given translations
     log_probs           the log-probabilities of the tokens of given translations
     next_log_probs      the log-probabilities of all tokens after a prefix
+    branches            the most probable next tokens after a prefix, each with the few tokens that follow it
+    continued           the rest of a translation after a prefix
 
 `native_engine.py` implements it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
 a request does not depend on the other requests. A request may have a `StopSignal`: its search is abandoned between two
@@ -29,6 +31,8 @@ from regard.search.options import SearchOptions
 Ids = tuple[int, ...]
 Weights = NDArray[np.float64]  # (T + 1, S + 1): the attention of each target token, EOS last on both sides
 Progress = Callable[[int], None]  # called with the number of newly finished requests
+
+MAX_BRANCHES, MIN_BRANCH = 10, 0.01  # of `branches`: next tokens, and the probability of each
 
 
 @dataclass(eq=False)
@@ -77,6 +81,13 @@ class SearchRequest(NamedTuple):
         return not self.is_stopped
 
 
+class Branch(NamedTuple):
+    """The tokens after a prefix; EOS is one of them if the translation ends."""
+
+    ids: Ids
+    log_prob: float  # of these tokens together
+
+
 class Engine(Protocol):
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
@@ -98,6 +109,15 @@ class Engine(Protocol):
 
     def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
         """Returns the log-probability of each token of the vocabulary after each prefix of a translation, (V,)."""
+        ...
+
+    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+        """Returns the most probable next tokens after a prefix, at most MAX_BRANCHES and each with at least MIN_BRANCH,
+        continued by greedy search to this number of tokens."""
+        ...
+
+    def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:
+        """Returns the translation that begins with each prefix and is continued by greedy search."""
         ...
 
 

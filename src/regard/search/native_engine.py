@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,8 +12,18 @@ from numpy.typing import NDArray
 from regard.models.base import Model
 from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
+from regard.search.constraints import EOS
 from regard.search.context_search import continuations, joined
-from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.engine import (
+    MAX_BRANCHES,
+    MIN_BRANCH,
+    Branch,
+    Hypothesis,
+    Ids,
+    Progress,
+    SearchRequest,
+    Weights,
+)
 from regard.search.forced_decoding import forced_attention, forced_log_probs, next_log_probs
 from regard.search.free_search import search_freely_first
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
@@ -64,3 +75,17 @@ class NativeEngine:
 
     def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
         return [next_log_probs(self.plain, *pair) for pair in zip(sources, prefixes, strict=True)]
+
+    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+        (row,) = self.next_log_probs([source], [prefix])
+        best = [int(token) for token in np.argsort(-row)[:MAX_BRANCHES] if row[token] >= math.log(MIN_BRANCH)]
+        if length == 1:
+            return [Branch((token,), float(row[token])) for token in best if token > EOS]
+        begun = [SearchRequest(source, prefix=(*prefix, token)) for token in best if token > EOS]
+        found = self.search(begun, SearchOptions(1, max_length=len(prefix) + length)) if begun else []
+        after = [(one.ids[len(prefix) :], one.log_probs[len(prefix) :]) for one, *_ in found]
+        return [Branch((*ids, EOS)[: min(length, len(log_probs))], sum(log_probs[:length])) for ids, log_probs in after]
+
+    def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:
+        found = self.search([SearchRequest(source, prefix=prefix) for prefix in prefixes], SearchOptions(1))
+        return [one.ids for one, *_ in found]

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.engine import Branch, Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
 from regard.search.free_search import search_freely_first
 from regard.search.options import SearchOptions
 
@@ -78,6 +78,12 @@ class RemoteEngine:
     def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
         found: list[NDArray[np.float64]] = self._ask("next_log_probs", sources, prefixes)
         return found
+
+    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+        raise NotImplementedError("workers translate, and offer no alternatives")
+
+    def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:
+        raise NotImplementedError("workers translate, and offer no alternatives")
 
     def _ask(self, method: Any, *rows: Sequence[Any], options: SearchOptions | None = None) -> Any:
         return self.ask(EngineCall(self.number, method, rows, options)) if rows[0] else []

@@ -28,10 +28,12 @@ from regard.explain.sentence_pair import (
     TooLongError,
     explained_source,
 )
+from regard.search.options import SearchOptions
 from regard.serve.errors import FieldError, ServeError, deadline_exceeded, server_busy
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
-from regard.translation.alternatives import Alternative
+from regard.translation.options import TranslateOptions
+from regard.translation.word_alternatives import WordAlternatives, word_alternatives
 from regard.translator import Translator
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ MAX_MODELS = 3  # maximum models with torch weights in memory
 MAX_WAITING = 32  # maximum waiting requests
 RECENT_PAIRS = 16  # pairs cached per model, because a page requests several explanations of one sentence
 RECENT_ALTERNATIVES = 512  # places cached per model
+TARGET_CHARACTERS = 50  # of a given translation, for each token that is explained: longer ones are not tokenized
 
 
 class StoppedError(Exception):
@@ -96,12 +99,19 @@ def find_sentence(
 
 
 def find_alternatives(
-    translator: Translator, query: SentenceQuery, limit: int, prefix: str, position: int | None, count: int
-) -> tuple[ExplainedSource, list[Alternative]]:
-    """Return the sentence, and the alternatives after a prefix, or at a position of the query's translation."""
+    translator: Translator, query: SentenceQuery, limit: int, position: int, count: int
+) -> tuple[ExplainedSource, WordAlternatives]:
+    """Return the sentence, and the other words for a word of the query's translation, by default the model's own."""
     found = find_sentence(translator, query, limit)
-    given = query.translation
-    return found, translator.alternatives(found.text, prefix, translation=given, position=position, count=count)
+    translation = found.shown.text if query.translation is None else query.translation
+    check_length(len(translation), TARGET_CHARACTERS * limit, "translation")
+    search = SearchOptions(found.search.beam, found.search.length_penalty)
+    pipeline = found.translator.pipeline(search, TranslateOptions(mend=found.search.mend, guard=False))
+    known = found.translator.target_words
+    try:
+        return found, word_alternatives(pipeline, found.unit, translation, position, known, count)
+    except InputError as problem:
+        raise FieldError("position", str(problem)) from None
 
 
 def check_length(tokens: int, limit: int, field: str) -> None:

@@ -87,7 +87,7 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
         for path, more in (("/api/words", {}), ("/api/attention", {"kind": "cross"})):
             await ask(path, {**about, **more, "translation": other["text"]})
     for position in range(len(words["words"]) if words else 0):
-        await ask("/api/alternatives", {**about, "position": position, "count": 6})
+        await ask("/api/alternatives", {**about, "position": position})
     if maps:
         await about_heads(ask, about, maps)
 

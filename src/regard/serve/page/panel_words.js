@@ -1,5 +1,6 @@
 // Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
 
+import { alternatives } from "./alternatives.js";
 import { button, h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
 import { modelOf, modelPicker, pairName } from "./models.js";
@@ -7,7 +8,7 @@ import * as questions from "./questions.js";
 import { ribbons } from "./ribbons.js";
 import { chooseText, chosenText, current, select } from "./state.js";
 import { decimal, percent } from "./text.js";
-import { alternatives, bar, shares, sureness, surenessText, wordLine } from "./words.js";
+import { bar, shares, wordLine } from "./words.js";
 
 export function wordsPanel() {
   const sentences = live({ question: questions.translation, draw: sentencePicker, empty: "", lazy: false });
@@ -141,7 +142,7 @@ function wordCard(answer, number) {
       h(
         "div",
         { class: "stack" },
-        h("p", {}, surenessText(word), "."),
+        h("p", {}, `The model gives it a probability of ${percent(word.probability)} here.`),
         h(
           "p",
           { class: "small quiet" },
@@ -153,7 +154,7 @@ function wordCard(answer, number) {
       h(
         "div",
         { class: "stack" },
-        h("p", { class: "small quiet" }, "Instead of it, at this place. Choose one, and the rest is translated again."),
+        h("p", { class: "small quiet" }, "Instead of it: choose one, and the rest is translated again."),
         alternatives(answer, number),
       ),
     ),
@@ -222,8 +223,8 @@ function probabilityTable(answer, sel) {
 }
 
 function caption(answer) {
-  const sure = answer.words.map(sureness).filter(Number.isFinite);
-  const least = sure.length ? `least sure word ${percent(Math.min(...sure))}` : "";
+  const known = answer.words.map((word) => word.probability).filter(Number.isFinite);
+  const least = known.length ? `least probable word ${percent(Math.min(...known))}` : "";
   return [
     answer.view?.caption && `ribbons: ${answer.view.caption}`,
     `log p ${decimal(answer.log_prob)}`,

@@ -74,7 +74,7 @@ export const cut = async (sel) => {
 /** What else could stand at a word of a translation. */
 export const alternatives = (sel, translation, position) => ({
   path: "/api/alternatives",
-  body: { ...sentenceOf(sel), translation, position, count: 6 },
+  body: { ...sentenceOf(sel), translation, position },
 });
 
 /** The words of a translation with the shares of source and preceding words, which take longer than all the rest. */

@@ -4,8 +4,9 @@
  * @param {HTMLElement} container
  * @param {string} selector of the things inside
  * @param {number} [start] which of them the tab key reaches first
+ * @param {Object<string, number>} [keys] steps by key, instead of those of a line of text
  */
-export function rovingLine(container, selector, start = 0) {
+export function rovingLine(container, selector, start = 0, keys = null) {
   const things = () => [...container.querySelectorAll(selector)];
   const all = things();
   all.forEach((thing, number) =>
@@ -16,7 +17,7 @@ export function rovingLine(container, selector, start = 0) {
     if (!here || event.ctrlKey || event.metaKey || event.altKey) return;
     const list = things();
     const mirrored = getComputedStyle(container).direction === "rtl";
-    const forward = { ArrowRight: mirrored ? -1 : 1, ArrowLeft: mirrored ? 1 : -1 }[event.key];
+    const forward = (keys ?? { ArrowRight: mirrored ? -1 : 1, ArrowLeft: mirrored ? 1 : -1 })[event.key];
     let to = list.indexOf(here) + (forward ?? 0);
     if (event.key === "Home") to = 0;
     else if (event.key === "End") to = list.length - 1;
@@ -25,6 +26,11 @@ export function rovingLine(container, selector, start = 0) {
     move(list, list[Math.max(0, Math.min(to, list.length - 1))]);
   });
   return container;
+}
+
+/** The same for a list from top to bottom. */
+export function rovingList(container, selector, start = 0) {
+  return rovingLine(container, selector, start, { ArrowDown: 1, ArrowUp: -1 });
 }
 
 /**

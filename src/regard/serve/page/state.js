@@ -58,6 +58,7 @@ const CLEARS = {
   kind: ["layer", "head"],
 };
 
+const POINTING = ["word", "source"]; // where the reader looks: not undone by itself
 const NAVIGATION = ["view", "lesson"]; // these make an entry of the browser's own history
 const LONGEST = 100;
 
@@ -86,6 +87,7 @@ export function select(changes, { typing = false } = {}) {
   const next = withCleared(selection, changes);
   const changed = differences(selection, next);
   if (!changed.size) return;
+  if ([...changed].every((key) => POINTING.includes(key))) return put(next, changed, false);
   if (!(typing && past.at(-1)?.typing)) past.push({ selection, typing });
   else past.at(-1).typing = true;
   if (past.length > LONGEST) past.shift();
@@ -109,11 +111,11 @@ export function chosenText(one, sentence = one.sentence) {
   return editsOf(one)[sentence] ?? "";
 }
 
-/** Choose a translation for the sentence; "" goes back to the model's own. */
-export function chooseText(text) {
-  const edits = { ...editsOf(selection), [selection.sentence]: text };
-  if (!text) delete edits[selection.sentence];
-  select({ edits: Object.keys(edits).length ? JSON.stringify(edits) : "" });
+/** Choose a translation for a sentence; "" goes back to the model's own. `word` stays selected. */
+export function chooseText(text, { sentence = selection.sentence, word = -1 } = {}) {
+  const edits = { ...editsOf(selection), [sentence]: text };
+  if (!text) delete edits[sentence];
+  select({ edits: Object.keys(edits).length ? JSON.stringify(edits) : "", word });
 }
 
 function editsOf(one) {

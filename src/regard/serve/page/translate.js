@@ -1,6 +1,7 @@
 // The first entrance: text in, text out, and nothing technical. Words of which the model is less sure are underlined;
 // touching one shows what else it might have said.
 
+import { openAlternatives } from "./alternatives.js";
 import { ask, isSaved, remember } from "./api.js";
 import { button, h, show } from "./dom.js";
 import { examples } from "./examples.js";
@@ -16,7 +17,7 @@ import { savedPicker } from "./saved.js";
 import { countText, sourceBox } from "./source_box.js";
 import { chosenText, current, observe, select } from "./state.js";
 import { cut, direction, length, offsets, pieces, percent } from "./text.js";
-import { openAlternatives, wordLine } from "./words.js";
+import { wordLine } from "./words.js";
 
 const STREAM_FROM = 400; // characters: shorter texts are there at once
 
@@ -199,7 +200,7 @@ export function translateEntrance(say) {
     );
     show(doubts, notes(sel));
     show(receipts, receipt(row));
-    show(way, row.models.length > 1 ? `by way of ${languageName(pivot())}` : null);
+    show(way, row.models.length > 1 ? `by way of ${languageName(pivot())}: other words are not offered` : null);
     if (words && words.sentence.index === sel.sentence) {
       const links = words.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6]));
       const choose = (side, number) =>
@@ -222,15 +223,15 @@ export function translateEntrance(say) {
 
   function sentencePart(piece, sel) {
     const number = piece.span;
-    if (words && number === sel.sentence && words.sentence.index === number) {
-      const open = (word, anchor) => {
+    const chosen = chosenText(sel, number);
+    const text = chosen || piece.text;
+    if (words && number === sel.sentence && words.sentence.index === number && words.translation === text) {
+      const open = (word) => {
         select({ word, source: -1 });
-        openAlternatives(words, word, output.querySelector(`[data-key="word-${word}"]`) ?? anchor);
+        openAlternatives(words, word, () => output.querySelector(`[data-key="word-${word}"]`));
       };
       return wordLine(words, { selected: sel.word, choose: open });
     }
-    const chosen = chosenText(sel, number);
-    const text = chosen || piece.text;
     const mark = (!chosen && row.sentences[number].mark) || "";
     if (row.sentences.length === 1) return mark ? h("span", { class: mark }, text) : text;
     // A <button> is a box of its own line; a sentence must flow on within its paragraph.

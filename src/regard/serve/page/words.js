@@ -1,15 +1,14 @@
-// A translation as words that can be touched: how sure the model is of each, and, once a word is chosen, what it might
-// have said instead and what the word comes from.
+// A translation as words that can be touched: how probable the model finds each, and what a word comes from.
 
 import { ask } from "./api.js";
-import { button, h, show } from "./dom.js";
+import { h, show } from "./dom.js";
 import * as questions from "./questions.js";
 import { rovingLine } from "./roving.js";
-import { chooseText, current } from "./state.js";
+import { current } from "./state.js";
 import { decimal, direction, percent, pieces } from "./text.js";
 
-/** How sure a word is: its calibrated confidence where the model has one, else its probability. */
-export const sureness = (word) => word.confidence ?? word.probability;
+/** By which words are underlined: the calibrated confidence where the model has one, else the probability. */
+const sureness = (word) => word.confidence ?? word.probability;
 
 const level = (p) => (p === null || !Number.isFinite(p) ? "" : p < 0.4 ? "low" : p < 0.7 ? "middle" : "");
 
@@ -34,16 +33,15 @@ export function wordLine(answer, { selected = -1, choose }) {
       continue;
     }
     const word = placed[piece.span];
-    const sure = sureness(word);
     line.append(
       h(
         "button",
         {
           type: "button",
-          class: `word ${level(sure)}`,
+          class: `word ${level(sureness(word))}`,
           "data-key": `word-${word.number}`,
           "aria-pressed": String(word.number === selected),
-          "aria-label": `${piece.text}, ${percent(sure)} sure`,
+          "aria-label": `${piece.text}, probability ${percent(word.probability)}`,
           "aria-haspopup": "dialog",
           onclick: (event) => choose(word.number, event.currentTarget),
         },
@@ -70,40 +68,9 @@ export function bar(p, text = percent(p)) {
   );
 }
 
-/**
- * What the model might have said at this place, asked when it is shown. Choosing one takes the rest that goes with it.
- * @param {any} answer of /api/words
- * @param {number} number of the word
- * @param {{done?: () => void, filled?: () => void}} [how] after a choice, and after the list has come
- */
-export function alternatives(answer, number, { done = () => {}, filled = () => {} } = {}) {
-  const word = answer.words[number];
-  const list = h("ol", { class: "alternatives", "aria-label": `instead of ${word.text}` });
-  const row = (one) => {
-    const take = () => {
-      chooseText(one.text);
-      done();
-    };
-    return h(
-      "li",
-      {},
-      h(
-        "button",
-        { type: "button", onclick: take, "aria-pressed": String(one.word === word.text), title: one.text },
-        h("span", { class: "name", dir: "auto" }, one.word || "(the sentence ends here)"),
-        bar(one.probability),
-        one.text === answer.translation ? null : h("span", { class: "whole", dir: "auto" }, one.text),
-      ),
-    );
-  };
-  const wanted = questions.alternatives(current(), answer.translation, number);
-  whenAnswered(list, wanted, "Searching for other words …", (found) => found.alternatives.map(row)).then(filled);
-  return list;
-}
-
 /** Fill an element with what `draw` makes of an answer; until then it says what is going on, or why there is none. */
 async function whenAnswered(element, wanted, progress, draw) {
-  const say = (text) => show(element, h(element.tagName === "OL" ? "li" : "p", { class: "small quiet" }, text));
+  const say = (text) => show(element, h("p", { class: "small quiet" }, text));
   say(progress);
   element.setAttribute("aria-busy", "true");
   try {
@@ -113,59 +80,6 @@ async function whenAnswered(element, wanted, progress, draw) {
     say(error.message);
   }
   element.removeAttribute("aria-busy");
-}
-
-/** The alternatives in a small window beside the word. */
-export function openAlternatives(answer, number, anchor) {
-  document.getElementById("alternatives")?.remove();
-  const word = answer.words[number];
-  const close = () => box.hidePopover();
-  const filled = () => {
-    if (!box.isConnected) return;
-    place();
-    if (box.contains(document.activeElement)) box.querySelector("button")?.focus();
-  };
-  const box = h(
-    "div",
-    { id: "alternatives", popover: "auto", role: "dialog", "aria-label": `alternatives to ${word.text}`, class: "pop" },
-    h(
-      "p",
-      { class: "small quiet" },
-      surenessText(word),
-      ". Choose another word, and the rest is translated again from there.",
-    ),
-    alternatives(answer, number, { done: close, filled }),
-    h(
-      "p",
-      { class: "row spread" },
-      button("Back to the model’s own", () => (chooseText(""), close()), { class: "plain" }),
-      button("Close", close, { class: "plain" }),
-    ),
-  );
-  document.body.append(box);
-  box.addEventListener("toggle", (event) => {
-    if (event.newState !== "closed") return;
-    box.remove();
-    if (anchor.isConnected) anchor.focus();
-  });
-  box.showPopover();
-  place();
-  box.querySelector("button")?.focus();
-
-  function place() {
-    const beside = anchor.getBoundingClientRect();
-    const size = box.getBoundingClientRect();
-    const left = Math.max(8, Math.min(beside.left, innerWidth - size.width - 8));
-    const below = beside.bottom + 6 + size.height < innerHeight || beside.top < size.height;
-    box.style.setProperty("left", `${left}px`);
-    box.style.setProperty("top", `${below ? beside.bottom + 6 : beside.top - size.height - 6}px`);
-  }
-}
-
-export function surenessText(word) {
-  if (word.confidence !== null && word.confidence !== undefined)
-    return `${percent(word.confidence)} of words like this one are right`;
-  return `The model gives this word ${percent(word.probability)}`;
 }
 
 /** How much of a word came from the source and how much from the words before it, asked when it is shown. */

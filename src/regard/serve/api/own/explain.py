@@ -155,10 +155,10 @@ ENDPOINTS = (
         torch=lambda call: bool(call["share"]),
     ),
     sentence_endpoint(
-        "/api/alternatives", "What else a translation could say at a place", "explain_words.alternatives_answer",
-        Field("prefix", "text", "the translation up to the place", "", most=MAX_CHARACTERS),
-        Field("position", "integer", "a word of the translation, from 0", None, least=0, nullable=True),
-        TRANSLATION, COUNT,
+        "/api/alternatives", "Other words for a word of a translation", "explain_words.alternatives_answer",
+        TRANSLATION,
+        Field("position", "integer", "a word of the translation, from 0", least=0, most=10_000, example=1),
+        Field("count", "integer", "how many, at most", 8, least=1, most=20),
         torch=needs_no_torch,
     ),
     pair_endpoint(

@@ -22,6 +22,7 @@ SHARE_CAPTION = (
     "the change of log p when the source, or the words before, are blanked, divided fairly between the two "
     "(Shapley); one model, one sentence"
 )
+PROBABILITY_CAPTION = "how probable the model finds the word here, given the source and the words before it"
 NO_WORD_CONFIDENCE = "probability as the model gives it; no confidence of words was calibrated for this model"
 
 
@@ -91,21 +92,20 @@ def _confidence_caption(pair: SentencePair) -> str:
 
 
 def alternatives_answer(
-    loaded: ExplainedModel,
-    query: SentenceQuery,
-    model: str,
-    limit: int,
-    prefix: str = "",
-    position: int | None = None,
-    count: int = 5,
+    loaded: ExplainedModel, query: SentenceQuery, model: str, limit: int, position: int = 0, count: int = 8
 ) -> dict[str, Any]:
-    """The most probable words after `prefix`, or at a position of a translation."""
-    sentence, found = loaded.find_alternatives(query, limit, prefix, position, count)
-    rows = [
-        {"text": one.text, "word": one.word, "token": one.token, "probability": json_numbers(one.probability)}
-        for one in found
-    ]
-    return {**sentence_data(sentence, model), "prefix": prefix, "alternatives": rows}
+    """The word at a position of a translation, and the words that the model would put there instead."""
+    sentence, found = loaded.find_alternatives(query, limit, position, count)
+    rows = [{"word": one.word, "probability": json_numbers(one.probability), "text": one.text} for one in found.others]
+    return {
+        **sentence_data(sentence, model),
+        "position": position,
+        "word": found.word,
+        "probability": json_numbers(found.probability),
+        "alternatives": rows,
+        "reason": found.reason or None,
+        "caption": PROBABILITY_CAPTION,
+    }
 
 
 def choice_answer(pair: SentencePair, model: str, words: Sequence[str]) -> dict[str, Any]:
