@@ -12,7 +12,7 @@ from regard.serve.settings import ServeConfig
 
 @pytest.fixture(scope="module")
 def config() -> ServeConfig:
-    return ServeConfig(models=("en-fr-classic", "fr-en", "de-en"))
+    return ServeConfig(models=("en-fr-classic", "fr-en", "de-en"), engine="ctranslate2")
 
 
 def translated(client: TestClient, **body: Any) -> dict[str, Any]:
@@ -62,3 +62,17 @@ def test_a_text_in_another_language_is_recognized_if_that_is_clear(
 def test_what_was_detected_is_not_said_again(client: TestClient) -> None:
     found = translated(client, text="Die schwarze Katze schläft.", target="en")
     assert (found["source_language"], found["sure"], found["text_language"]) == ("de", True, None)
+
+
+def test_every_sentence_has_its_words_and_a_chain_only_their_links(client: TestClient) -> None:
+    found = translated(client, text="The cat sleeps. I see it.", model="en-fr-classic", words=True)
+    assert "words" not in translated(client, text="The cat sleeps.", model="en-fr-classic")["sentences"][0]
+    for sentence in found["sentences"]:
+        words = sentence["words"]
+        assert "".join(found["text"][slice(*span)] for span in words["target"]) == sentence["text"].replace(" ", "")
+        assert len(words["probabilities"]) == len(words["target"])
+        assert all(0 < one <= 1 for one in words["probabilities"])
+        assert len(words["links"]) >= 3
+    (through,) = translated(client, text="Die Katze schläft.", target="fr", through="en", words=True)["sentences"]
+    assert through["words"]["links"]
+    assert (through["words"]["probabilities"], through["words"]["confidences"]) == (None, None)

@@ -60,7 +60,7 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
 
 async def about_text(ask: Ask, model: str, text: str) -> None:
     """Send all requests of the panels about a text and its sentences."""
-    translated = await ask("/api/translate", {"model": model, "text": text})
+    translated = await ask("/api/translate", {"model": model, "text": text, "words": True})
     if translated is None:
         raise InputError(f'there is no translation of "{text}" for the page')
     await ask("/api/tokens", {"model": model, "text": text})

@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
 from regard.bundle.bundled_models import Choice, NoDirectionError, choose
 from regard.errors import InputError
+from regard.explain.sentence_words import SentenceWords, sentence_words
 from regard.serve import monitoring
 from regard.serve.errors import ServeError, UnsupportedPairError, deadline_exceeded
 from regard.serve.pool import ModelPool
@@ -25,6 +26,7 @@ from regard.translation.job import Steps, TranslationJob, next_step
 from regard.translation.options import TranslateOptions
 from regard.translation.translation import Translation, copied
 from regard.translator import Translator
+from regard.workers import thread_count
 
 CLIENT: ContextVar[Hashable] = ContextVar("client", default=None)  # of the current request, for fair turns
 INLINE_CHARACTERS = 500  # work on fewer characters takes about a millisecond, less than starting a thread
@@ -155,6 +157,20 @@ class TranslationService:
             raise ServeError(400, str(problem)) from None
         names = {str(direction): name for direction, name in pairs.items()}
         return choice._replace(models=tuple(names[one] for one in choice.models))
+
+    async def words(self, one: ServedTranslation, options: TranslateOptions) -> list[SentenceWords]:
+        """The words of each sentence. A single model that CTranslate2 runs gives their probabilities too; another
+        engine is busy with one computation at a time."""
+        if len(one.models) != 1:
+            return await anyio.to_thread.run_sync(sentence_words, one.translation)
+        async with self.pool.using(one.models) as [loaded]:
+            translator = None if loaded.translator.converted is None else loaded.translator
+            work = partial(sentence_words, one.translation, translator, options)
+            return await anyio.to_thread.run_sync(work, limiter=self._scorers)
+
+    @cached_property
+    def _scorers(self) -> anyio.CapacityLimiter:
+        return anyio.CapacityLimiter(thread_count())
 
     def language_of(self, text: str) -> str:
         """The language of a text: one that the server can translate, or another one if the text clearly is in it."""

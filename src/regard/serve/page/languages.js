@@ -27,7 +27,7 @@ export function languageBar(translated) {
 
   function update(sel, sure = true) {
     const now = languages(sel);
-    const found = `${sure ? "Detected" : "Perhaps"}: ${languageName(now.from)}`;
+    const found = `${languageName(now.from)} (${sure ? "detected" : "perhaps"})`;
     fill(from, ["", ...sources()], now.detect ? "" : now.from, now.detect && now.from ? found : "Detect language");
     fill(to, targets(now.detect ? "" : now.from), now.to);
     swap.disabled = !pairOf({ from: now.to, to: now.from });

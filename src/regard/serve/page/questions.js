@@ -41,7 +41,7 @@ export const translation = (sel) => {
   if (kept) return { path: kept.path, body: kept.body };
   const glossary = sel.glossary.trim() || undefined;
   const formality = (hasFormality(sel) && sel.formality) || undefined;
-  return { path: TRANSLATE, body: { ...translator(sel), text: sel.text, glossary, formality } };
+  return { path: TRANSLATE, body: { ...translator(sel), text: sel.text, words: true, glossary, formality } };
 };
 
 /** Who translates: one model, which explanations need, or whatever models lead from a language to another. */

@@ -8,7 +8,7 @@ export function savedSentences() {
   return [
     ...new Set(
       savedAnswers()
-        .filter((one) => one.path === "/api/words")
+        .filter((one) => one.path === "/api/translate")
         .map((one) => one.body.text),
     ),
   ];

@@ -46,8 +46,4 @@ export function sourceBox({ label = "Text to translate", rows = 3, placeholder =
   return box;
 }
 
-/** How long a text is, and what to do with one that is too long. */
-export function countText(text, tooLong = false) {
-  const count = `${length(text).toLocaleString("en")} of ${LONGEST.toLocaleString("en")} characters`;
-  return tooLong ? `${count}: too long for this box; give it as a file` : count;
-}
+export const countText = (text) => `${length(text).toLocaleString("en")} of ${LONGEST.toLocaleString("en")} characters`;

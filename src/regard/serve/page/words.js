@@ -8,9 +8,10 @@ import { current } from "./state.js";
 import { decimal, direction, percent, pieces } from "./text.js";
 
 /** By which words are underlined: the calibrated confidence where the model has one, else the probability. */
-const sureness = (word) => word.confidence ?? word.probability;
+export const sureness = (word) => word.confidence ?? word.probability;
 
-const level = (p) => (p === null || !Number.isFinite(p) ? "" : p < 0.4 ? "low" : p < 0.7 ? "middle" : "");
+/** The mark of a word. */
+export const level = (p) => (p === null || !Number.isFinite(p) ? "" : p < 0.4 ? "low" : p < 0.7 ? "middle" : "");
 
 /**
  * @param {any} answer of /api/words

@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
+from regard.explain.sentence_words import SentenceWords
 from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
-from regard.serve.api.own.explain_sentence import card_view
+from regard.serve.api.own.explain_sentence import card_view, json_numbers
 from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.fields import Field
 from regard.serve.pool import ServedModel
@@ -47,6 +49,7 @@ TRANSLATE = (
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
     Field("texts", "strings", "several texts", None, nullable=True),
     *(OPTIONS[name] for name in OFFERED),
+    Field("words", "flag", "whether to add the words of each sentence, with links and probabilities", False),
 )
 
 
@@ -86,11 +89,29 @@ async def translate(call: Call) -> dict[str, Any]:
     if (call["text"] is None) == (call["texts"] is None):
         raise FieldError("text", "give either text or texts", missing=call["text"] is None)
     texts = [call["text"]] if call["texts"] is None else call["texts"]
-    service = call.services.translation
-    found = await service.translate(await request_of(call, texts))
-    characters = sum(map(len, texts))
-    rows = await run_in_thread_if_long(characters, lambda: [row(one, service) for one in found])
-    return {"translations": rows}
+    request = await request_of(call, texts)
+    found = await call.services.translation.translate(request)
+    return {"translations": [await complete_row(call, one, request.options) for one in found]}
+
+
+async def complete_row(call: Call, one: ServedTranslation, options: TranslateOptions) -> dict[str, Any]:
+    service, translation = call.services.translation, one.translation
+    found = await run_in_thread_if_long(len(translation.source), row, one, service)
+    if call["words"]:
+        for sentence, words in zip(found["sentences"], await service.words(one, options), strict=True):
+            sentence["words"] = words_row(words)
+    return found
+
+
+def words_row(words: SentenceWords) -> dict[str, Any]:
+    """The words of both sides as spans, the links between them, and what is known of each word of the target."""
+    return {
+        "source": words.source,
+        "target": words.target,
+        "links": words.links,
+        "probabilities": None if words.log_probs is None else json_numbers(np.exp(words.log_probs), 4),
+        "confidences": None if words.confidences is None else json_numbers(words.confidences, 4),
+    }
 
 
 # ── sentence by sentence ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,7 +155,7 @@ async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
         (done,) = work.result()
         for one in unsent(dict(enumerate(done.translation.sentences))):
             yield one
-        yield event("done", row(done, call.services.translation))
+        yield event("done", await complete_row(call, done, request.options))
     except ServeError as problem:
         yield event("error", OWN.error_body(problem))
     except Exception:

@@ -1,0 +1,132 @@
+// A translation as text whose words can be chosen: its sentences, the marks of what the model is less sure of, and what
+// the marks mean.
+
+import { button, h } from "./dom.js";
+import { chosenText, select } from "./state.js";
+import { cut, offsets, percent, pieces } from "./text.js";
+import { level, sureness } from "./words.js";
+
+/** The words of a sentence of /api/translate as those of /api/words; null if the answer has none. */
+export function wordsOf(row, number) {
+  const { words, text, source_span, target_span } = row.sentences[number];
+  if (!words) return null;
+  const sources = offsets(row.source);
+  const targets = offsets(row.text);
+  const from = (span, places, whole) => (span ? cut(whole, span, places) : "");
+  return {
+    sentence: { index: number, span: source_span },
+    translation: text,
+    source_words: words.source.map((span) => ({ span, text: from(span, sources, row.source) })),
+    words: words.target.map((span, place) => ({
+      text: from(span, targets, row.text),
+      span: span && span.map((at) => at - target_span[0]),
+      probability: words.probabilities?.[place] ?? null,
+      confidence: words.confidences?.[place] ?? null,
+      links: words.links.filter((link) => link[1] === place).map((link) => link[0]),
+    })),
+    scored: words.probabilities !== null,
+  };
+}
+
+/**
+ * One sentence as a run of text, so that it flows within its paragraph: a <button> would be a box of its own line.
+ * @param {any} answer of `wordsOf` or /api/words; null for a sentence that has no words yet
+ * @param {{number: number, text: string, mark: string, sel: any, several: boolean}} what
+ */
+export function sentenceRun(answer, { number, text, mark, sel, several }) {
+  const here = number === sel.sentence;
+  const kind = ["sentence", mark, several && here ? "here" : ""].filter(Boolean).join(" ");
+  if (!answer) return h("span", { class: kind, "data-sentence": number }, text);
+  const placed = answer.words.map((word, place) => ({ ...word, place })).filter((word) => word.span);
+  const run = pieces(
+    answer.translation,
+    placed.map((word) => word.span),
+  ).map((piece) => (piece.span < 0 ? piece.text : wordRun(placed[piece.span], { number, here, sel, scored: answer.scored })));
+  return h("span", { class: kind, "data-sentence": number }, run);
+}
+
+function wordRun(word, { number, here, sel, scored }) {
+  return h(
+    "span",
+    {
+      role: "button",
+      tabindex: -1,
+      class: `word ${level(sureness(word))}`,
+      "data-key": `word-${number}-${word.place}`,
+      "data-word": word.place,
+      "aria-pressed": String(here && word.place === sel.word),
+      "aria-label": word.probability === null ? word.text : `${word.text}, probability ${percent(word.probability)}`,
+      "aria-haspopup": scored ? "dialog" : null,
+    },
+    word.text,
+  );
+}
+
+/**
+ * Words are one stop of the tab key: arrows go from word to word, up and down from sentence to sentence, and Enter, space
+ * or a click chooses.
+ * @param {HTMLElement} output
+ * @param {(sentence: number, word: number, element: HTMLElement) => void} choose word −1 is the sentence alone
+ */
+export function bindWords(output, choose) {
+  const act = (target) => {
+    const word = target.closest?.(".word");
+    const sentence = target.closest?.(".sentence");
+    if (sentence) choose(Number(sentence.dataset.sentence), word ? Number(word.dataset.word) : -1, word ?? sentence);
+  };
+  output.addEventListener("click", (event) => act(event.target));
+  output.addEventListener("keydown", (event) => {
+    const word = event.target.closest?.(".word");
+    if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = next(output, word, event.key);
+    if (event.key === "Enter" || event.key === " ") act(word);
+    else if (!to) return;
+    event.preventDefault();
+    if (!to) return;
+    word.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  });
+}
+
+function next(output, word, key) {
+  const words = [...output.querySelectorAll(".word")];
+  const forward = getComputedStyle(output).direction === "rtl" ? -1 : 1;
+  const by = { ArrowRight: forward, ArrowLeft: -forward }[key];
+  if (by) return words[words.indexOf(word) + by];
+  if (key === "Home") return words[0];
+  if (key === "End") return words.at(-1);
+  const sentences = [...output.querySelectorAll(".sentence")];
+  const up = { ArrowDown: 1, ArrowUp: -1 }[key];
+  return up && sentences[sentences.indexOf(word.closest(".sentence")) + up]?.querySelector(".word");
+}
+
+const SENTENCES = { check: "perhaps wrong", doubtful: "probably wrong" };
+const WORDS = { middle: "less sure", low: "unsure" };
+
+/** What the marks in the text mean: only those that are there. A mark of sentences leads to the next one that has it. */
+export function legend(output, row, sel) {
+  const ofWords = Object.entries(WORDS).map(([name, meaning]) =>
+    output.querySelector(`.word.${name}`) ? h("span", { class: `sample ${name}` }, meaning) : null,
+  );
+  const ofSentences = Object.entries(SENTENCES).map(([mark, meaning]) => {
+    const found = [...row.sentences.keys()].filter((one) => row.sentences[one].mark === mark && !chosenText(sel, one));
+    if (!found.length) return null;
+    const sample = h("span", { class: `sample ${mark}` }, meaning);
+    if (row.sentences.length === 1) return sample;
+    const to = found.find((one) => one > sel.sentence) ?? found[0];
+    const count = found.length === 1 ? "1 sentence" : `${found.length} sentences`;
+    return button([sample, `: ${count}`], () => select({ sentence: to }), { class: "plain small" });
+  });
+  const all = [...ofWords, ...ofSentences].filter(Boolean);
+  return all.length ? h("p", { class: "legend row small quiet" }, "Underlined:", all) : null;
+}
+
+/** Why the chosen sentence is marked. */
+export function reasons(row, sel) {
+  const sentence = row.sentences[sel.sentence];
+  if (!sentence?.reasons.length || chosenText(sel)) return null;
+  const sure = sentence.confidence === null ? "" : ` (${percent(sentence.confidence)} sure)`;
+  const why = sentence.reasons.map((reason) => reason.text).join(" ");
+  return h("p", { class: "note small" }, `This sentence is ${SENTENCES[sentence.mark]}${sure}. ${why}`);
+}
