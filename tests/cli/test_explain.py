@@ -68,7 +68,7 @@ def test_a_map_in_the_terminal(call, run_folder):
 
 @pytest.mark.parametrize("suffix", PICTURES)
 def test_every_command_writes_every_form(call, run_folder, tmp_path, suffix):
-    if suffix == ".png":
+    if suffix in (".png", ".pdf"):
         need_font()
     for command in (["attention"], ["heads"], ["arcs", "--word", "dog"]):
         path = tmp_path / f"{command[0]}{suffix}"
@@ -114,7 +114,7 @@ def test_a_word_in_two_sentences(call, run_folder, tmp_path):
         (["attention", SENTENCE, "--head", "99"], "--head counts from 1 to"),
         (["attention", SENTENCE, "--head", "x"], "--head"),
         (["attention", SENTENCE, "--specials"], "add --subwords"),
-        (["attention", SENTENCE, "--out", "map.pdf"], "must end in .svg"),
+        (["attention", SENTENCE, "--out", "map.gif"], "must end in .svg, .html, .json, .png, .pdf, .txt"),
         (["attention", SENTENCE, "--target", "Le chat.", "--beam", "2"], "not both"),
         (["arcs", SENTENCE, "--word", "horse"], 'there is no word "horse"; the words are: The dog'),
         (["arcs", SENTENCE, "--word", "dog", "--head", "1;2"], "--head must be a whole number of at least 1"),

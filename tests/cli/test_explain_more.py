@@ -79,7 +79,7 @@ def test_positions(call, run_folder, tmp_path):
         (["lattice", ""], "the text is empty"),
         (["lattice", SENTENCE, "--beam", "0"], "--beam must be a whole number from 1 to 1,000"),
         (["lattice", SENTENCE, "--beam", "12", "--out", "x.svg"], "too many to draw"),
-        (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .json, .png, .txt, .dot"),
+        (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .json, .png, .pdf, .txt, .dot"),
         (["lattice", "cat " * 200], "give a shorter sentence"),
         (["step", SENTENCE, "--position", "99"], "--position counts from 1 to"),
         (["step", SENTENCE, "--head", "0"], "--head must be a whole number of at least 1, but is 0"),

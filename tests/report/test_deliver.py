@@ -28,6 +28,7 @@ BEGINS = {
     ".html": b"<!doctype html>",
     ".json": b"{",
     ".png": b"\x89PNG",
+    ".pdf": b"%PDF-1.7",
     ".md": b"# a",
     ".txt": b"a\n1\n",
     ".dot": b"digraph",
@@ -36,7 +37,7 @@ BEGINS = {
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_every_format_is_written(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if suffix == ".png":
+    if suffix in (".png", ".pdf"):
         need_font()
     path = tmp_path / f"x{suffix}"
     deliver(WHOLE, path, above="above")

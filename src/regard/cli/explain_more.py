@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 FLAGS = FlagTable("""
---out FILE           A .svg, .html, .png, .json, .dot or .txt. [default: the terminal]
+--out FILE           A .svg, .html, .png, .pdf, .json, .dot or .txt. [default: the terminal]
 --position N 1..     The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the
                      source token that attends.
 --layer N 1..        A layer, counted from 1.

@@ -95,8 +95,8 @@ SHARED = FlagTable(f"""
 --model FOLDER     A model, or a run (its best model), or the name of a bundled model or of one of OPUS-MT.
                    [default: {bundled_models.DEFAULT}, bundled]
 --target TEXT      A translation to force, instead of the one the model finds.
---out FILE         A .svg, .html, .json, .png or .txt.  [default: the terminal]
---font FILE        A .ttf or .otf for a .png of letters that are not Latin.
+--out FILE         A .svg, .html, .json, .png, .pdf or .txt.  [default: the terminal]
+--font FILE        A .ttf (or .otf for a .png) with letters that are not Latin.
 --device NAME      Where to compute: auto, cuda, cuda:1, …, mps or cpu.
 --engine           Search engine: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are available
                    (auto; regard export prepares a model for it).

@@ -24,6 +24,7 @@ from regard.files import write_atomically
 from regard.report.cells import plain_text
 from regard.report.drawing import Drawing
 from regard.report.json import dumps
+from regard.report.pdf import pdf
 from regard.report.render import png, svg
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 TEXT_WIDTH = 160  # columns of a text file
 NUMBERS = (".json", ".txt")
 REPORTS = (".html", ".md", ".json", ".txt")
-PICTURES = (".svg", ".html", ".json", ".png", ".txt")
+PICTURES = (".svg", ".html", ".json", ".png", ".pdf", ".txt")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ FORMATS = {
     ".html": Format("page", lambda made, font: made),
     ".json": Format("data", lambda made, font: dumps(made)),
     ".png": Format("drawing", png),
+    ".pdf": Format("drawing", pdf),
     ".md": Format("markdown", lambda made, font: made),
     ".txt": Format("text", lambda made, font: as_text(made)),
     ".dot": Format("dot", lambda made, font: made),

@@ -82,7 +82,9 @@ def _tiles(tiles: Tiles, _: bool) -> str:
     paths = []
     for level in sorted({level for row in tiles.levels for level in row}):
         steps = [
-            f"M{x} {y}h{stop - x}v1h{x - stop}z" for y, row in enumerate(tiles.levels) for x, stop in _runs(row, level)
+            f"M{x} {y}h{stop - x}v1h{x - stop}z"
+            for y, row in enumerate(tiles.levels)
+            for x, stop in level_runs(row, level)
         ]
         paths.append(f'<path fill="{on_scale(level / 10).hex}" d="{"".join(steps)}"/>')
     place = f"translate({_number(tiles.x)} {_number(tiles.y)})"
@@ -91,9 +93,9 @@ def _tiles(tiles: Tiles, _: bool) -> str:
     return f'<g transform="{place} {zoom}" shape-rendering="crispEdges">{title}{"".join(paths)}</g>'
 
 
-def _runs(row: tuple[int, ...], level: int) -> list[tuple[int, int]]:
+def level_runs(row: tuple[int, ...], level: int) -> list[tuple[int, int]]:
     """
-    >>> _runs((1, 0, 0, 1, 0), 0)
+    >>> level_runs((1, 0, 0, 1, 0), 0)
     [(1, 3), (4, 5)]
     """
     runs: list[tuple[int, int]] = []

@@ -30,7 +30,7 @@ def outputs(translator: Translator) -> dict[str, Output]:
 
 @pytest.mark.parametrize("suffix", PICTURES)
 def test_every_form_is_written_twice_the_same(outputs: dict[str, Output], suffix: str, tmp_path: Path) -> None:
-    if suffix == ".png":
+    if suffix in (".png", ".pdf"):
         need_font()
     for name, output in outputs.items():
         path = tmp_path / f"{name}{suffix}"
@@ -43,8 +43,8 @@ def test_every_form_is_written_twice_the_same(outputs: dict[str, Output], suffix
             ElementTree.fromstring(first.decode())
         elif suffix == ".json":
             json.loads(first)
-        elif suffix == ".png":
-            assert first.startswith(b"\x89PNG")
+        elif suffix in (".png", ".pdf"):
+            assert first.startswith((b"\x89PNG", b"%PDF"))
         elif suffix == ".html":
             assert (b"<svg" in first) == (name != "heat")  # which is a table there
         else:
@@ -63,7 +63,7 @@ def test_arcs_as_tables(translator: Translator) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("map.pdf", "must end in .svg, .html, .json, .png, .txt"),
+        ("map.gif", "must end in .svg, .html, .json, .png, .pdf, .txt"),
         ("none/map.svg", "is not a folder"),
         ("map", "must end"),
     ],
