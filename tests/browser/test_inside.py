@@ -236,10 +236,22 @@ def test_training_pairs_are_shown_where_the_model_has_them(open_page: Open) -> N
     expect(page.locator("#panel-evidence").get_by_text("3 pairs searched")).to_be_visible()
 
 
-def test_training_pairs_are_said_to_be_missing(open_page: Open) -> None:
+def test_training_pairs_are_hidden_where_the_model_has_none(open_page: Open) -> None:
     page = open_page("inside", text=CAT)
     see(page, "evidence")
-    expect(page.locator("#panel-evidence").get_by_text(re.compile("no file pairs.tsv"))).to_be_visible()
+    expect(page.get_by_role("heading", name="The nearest sentences it learned from")).to_be_hidden()
+
+
+def test_a_panel_lands_where_the_index_says(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    index = page.get_by_role("navigation", name="Panels")
+    for name in ("Words that look at words", "Where it looks"):
+        index.get_by_role("link", name=name).click()
+        panel = page.get_by_role("region", name=name)
+        expect(panel.locator('[data-state="ready"]').first).to_be_visible()
+        page.wait_for_timeout(500)  # panels above it have grown
+        expect(index.locator("[aria-current]")).to_have_text(re.compile(name))
+        assert 0 <= panel.evaluate("panel => panel.getBoundingClientRect().top") < 300
 
 
 def test_two_models_stand_side_by_side(open_page: Open) -> None:

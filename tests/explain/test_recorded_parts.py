@@ -150,6 +150,7 @@ def test_other_models_show_what_they_have_and_say_what_is_missing(name: str) -> 
     assert found.missing
     assert len(found.find("source.embedding").values) == len(found.find("encoder").values) == len(SOURCE) + 1
     assert len(found.find("target.embedding").values) == len(TARGET) + 1
+    np.testing.assert_allclose(linear(found.find("decoder").values, model.output), logits, atol=1e-5)
     maps = model.attention(flat_batch([SOURCE], [TARGET]).pad()).cross
     heads = [part for part in found.parts for part in part.walk() if part.kind == "head"]
     assert len(heads) == len(maps)

@@ -86,11 +86,16 @@ class PairIndex:
         return Neighbour(*_sides(file.readline()), min(1.0, similarity), line)
 
 
+def pairs_file(folder: Path | None) -> Path | None:
+    """The file of pairs beside a model, if there is one."""
+    places = () if folder is None else (folder, folder / "best", folder / "last")  # a model, or a run that contains it
+    return next((place / PAIRS_FILE for place in places if (place / PAIRS_FILE).is_file()), None)
+
+
 def pairs_of(folder: Path | None) -> PairIndex | None:
     """The index of the pairs beside a model; None without such a file."""
-    places = () if folder is None else (folder, folder / "best", folder / "last")  # a model, or a run that contains it
-    paths = (place / PAIRS_FILE for place in places)
-    return next((PairIndex(path) for path in paths if path.is_file()), None)
+    path = pairs_file(folder)
+    return None if path is None else PairIndex(path)
 
 
 def _sides(line: bytes) -> tuple[str, str]:

@@ -216,7 +216,9 @@ def _common_parts(model: Model, batch: Batch) -> Anatomy:
     declared = model.attention_parts()
     modules = [part.scores for part in declared.values() if isinstance(part, ScorePart)]
     readers = [part.reader for part in declared.values() if isinstance(part, ScorePart)]
-    with recorded(*modules, *readers) as calls:
+    output = getattr(model, "output", None)
+    last = [output] if isinstance(output, nn.Linear) else []
+    with recorded(*modules, *readers, *last) as calls:
         logits = model(batch)
     maps = model.attention(batch)
     memory = array(model.encode(batch.src, batch.src_mask).states[0])[: batch.src.shape[1]]  # (S, D)
@@ -229,8 +231,13 @@ def _common_parts(model: Model, batch: Batch) -> Anatomy:
     for (kind, layer), part in declared.items():
         weights = array(getattr(maps, kind)[layer][0])  # (H, T, S)
         parts.append(_other_attention(f"{kind}.{layer + 1}", part, calls, weights, memory))
-    parts.append(_output_part(getattr(model, "output", None)))
-    missing = "The states inside its encoder and decoder layers are not shown."
+    if last:
+        states = array(by_position([call.inputs[0] for call in calls[last[0]]]))[: batch.tgt_in.shape[1]]
+        what = "what the output layer reads at each step"
+        count = _named_count(model, "decoder")
+        parts.append(ModelPart("decoder", "states", "Decoder", what, "target", states, None, count))
+    parts.append(_output_part(output))
+    missing = "Of encoder and decoder only the states after the last layer are shown."
     if not declared:
         missing += " It has no attention." if not model.has_attention else " Nor is its attention."
     return Anatomy(tuple(parts), array(logits[0]), missing)
@@ -280,8 +287,8 @@ def _tables(model: Model, side: Side, tokens: Tensor) -> list[ModelPart]:
     ]
 
 
-def _output_part(output: nn.Module | None) -> ModelPart:
-    count = 0 if output is None else _count(output)
+def _output_part(output: object) -> ModelPart:
+    count = _count(output) if isinstance(output, nn.Module) else 0
     what = "softmax of a product with the row of each token of the vocabulary"
     return ModelPart("output", "softmax", "Next token", what, "target", None, None, count)
 

@@ -3,8 +3,8 @@
 import { ask } from "./api.js";
 import { shownMap, stepped } from "./attention_view.js";
 import { button, h, show } from "./dom.js";
-import { nextHypothesis } from "./panel_words.js";
 import * as questions from "./questions.js";
+import { nextHypothesis } from "./results.js";
 import { current, redo, select, undo } from "./state.js";
 
 const KEYS = [

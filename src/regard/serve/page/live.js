@@ -62,7 +62,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   async function load(wanted) {
     const mine = (control = new AbortController());
     state(answer === null ? "loading" : "stale");
-    if (answer === null) show(body, h("p", { class: "unseen" }, "Loading"));
+    if (answer === null) show(body, h("p", { class: "quiet small" }, "Loading …"));
     try {
       const found = await ask(wanted.path, wanted.body, { signal: mine.signal });
       if (mine !== control) return;

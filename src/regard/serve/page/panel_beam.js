@@ -4,6 +4,7 @@ import { button, h, headRow } from "./dom.js";
 import { latticeDrawing } from "./lattice.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
+import { distinctResults } from "./results.js";
 import { chooseText, chosenText, current, select } from "./state.js";
 import { decimal } from "./text.js";
 
@@ -108,7 +109,7 @@ function nbestTable(answer, sel) {
       h(
         "tbody",
         {},
-        answer.nbest.map((one, number) =>
+        distinctResults(answer.nbest).map(({ number, same, ...one }) =>
           h(
             "tr",
             { class: number === shown ? "on" : null },
@@ -121,7 +122,12 @@ function nbestTable(answer, sel) {
                 "data-key": `nbest-${number}`,
               }),
             ),
-            h("td", { class: "reading", dir: "auto" }, one.text),
+            h(
+              "td",
+              { class: "reading", dir: "auto" },
+              one.text,
+              same ? h("small", { class: "quiet" }, ` and ${same} more ${same > 1 ? "ways" : "way"} to write it in pieces`) : null,
+            ),
             h("td", {}, decimal(one.log_prob)),
             h("td", {}, decimal(one.score, 3)),
           ),

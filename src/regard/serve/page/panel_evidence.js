@@ -4,6 +4,7 @@ import { texts } from "./attention_view.js";
 import { h } from "./dom.js";
 import { heatmap } from "./heatmap.js";
 import { live, panel } from "./live.js";
+import { modelOf } from "./models.js";
 import * as questions from "./questions.js";
 import { select } from "./state.js";
 import { decimal, percent } from "./text.js";
@@ -20,6 +21,7 @@ export function evidencePanel() {
     caption: (answer) => `${answer.measure} · ${answer.searched.toLocaleString("en")} pairs searched`,
     empty: "",
   });
+  const heading = h("h3", {}, "The nearest sentences it learned from"); // where the model has its training pairs
   return panel(
     {
       id: "evidence",
@@ -30,7 +32,7 @@ export function evidencePanel() {
         "attention and this evidence disagree, trust the evidence.",
     },
     maps,
-    h("h3", {}, "The nearest sentences it learned from"),
+    { element: heading, update: (sel) => (heading.hidden = !modelOf(sel.model)?.neighbours) },
     near,
   );
 }

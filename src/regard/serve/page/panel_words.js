@@ -235,13 +235,3 @@ function caption(answer) {
     .filter(Boolean)
     .join(" · ");
 }
-
-/** j and k go through the n-best list, wherever the reader is; @returns what to say */
-export async function nextHypothesis(by) {
-  const sel = current();
-  const hypothesis = sel.hypothesis + by;
-  const wanted = hypothesis < 0 ? null : await questions.words({ ...sel, edits: "", hypothesis }).catch(() => null);
-  if (!wanted) return "There is no further result.";
-  select({ hypothesis, edits: "" });
-  return `result ${hypothesis + 1}`;
-}

@@ -50,7 +50,7 @@ export function picturePanel(others) {
     const path = pathOf(answer.parts, sel.part);
     const open = path.at(-1);
     return [
-      crumbs(path, sel),
+      open ? crumbs(path, sel) : null,
       open ? aboutPart(open, others) : null,
       !open ? stackView(answer, sel, others) : null,
       open?.kind === "softmax" ? distribution(answer, sel) : null,

@@ -140,10 +140,10 @@ export function layerView(answer, sel) {
   return h(
     "ol",
     { class: "flow" },
-    answer.parts.map((part) =>
+    answer.parts.map((part, number) =>
       h(
         "li",
-        { class: part.kind },
+        { class: part.kind === "norm" && after(answer.parts[number - 1], part) ? "norm on-path" : part.kind },
         blockName(part),
         h("p", { class: "equation small" }, part.what),
         strip(part, most, step),
@@ -152,6 +152,9 @@ export function layerView(answer, sel) {
     ),
   );
 }
+
+/** Post-norm: the norm follows its own residual sum, on the path; else it is on the way to the sublayer. */
+const after = (sum, norm) => sum?.kind === "sum" && sum.id.replace(/sum$/, "norm") === norm.id;
 
 /** The heads of an attention as small maps of their weights. */
 export function headRow(heads) {

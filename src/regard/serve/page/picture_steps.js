@@ -38,6 +38,7 @@ export function decoderSteps() {
     type: "range",
     min: 0,
     step: 1,
+    class: "at",
     "aria-label": "Step of the decoder",
     oninput: () => (timer && stop(), go(Number(place.value))),
   });
@@ -49,13 +50,12 @@ export function decoderSteps() {
     "aria-label": "Temperature",
     oninput: () => select({ temperature: Number(heat.value) }, { typing: true }),
   });
-  const where = h("output", { class: "where" });
+  const where = h("span", { class: "where small" });
   const degree = h("output", {});
   const element = h(
     "div",
     { class: "steps", role: "group", "aria-label": "The decoder step by step" },
-    h("div", { class: "row" }, back, start, on, h("label", { class: "row stretch" }, place)),
-    h("p", { class: "small" }, where),
+    [back, start, on, place, where],
     h("label", { class: "row small" }, h("span", { class: "quiet" }, "Temperature"), heat, degree),
   );
 

@@ -2,7 +2,7 @@
 // the answers that its panels will ask for.
 
 import { ask, isSaved, savedAnswers } from "./api.js";
-import { hasFormality, languages, modelName, pairOf, pivot } from "./models.js";
+import { hasFormality, languages, modelName, modelOf, pairOf, pivot } from "./models.js";
 import { chosenText } from "./state.js";
 
 const TRANSLATE = "/api/translate";
@@ -101,7 +101,7 @@ export const bleu = (sel, hypothesis) => {
 export const positions = () => ({ path: "/api/positions", body: { width: 64, length: 64 } });
 
 export const neighbours = (sel) =>
-  sel.text.trim() ? { path: "/api/neighbours", body: { model: modelName(sel.model), text: sel.text } } : null;
+  sel.text.trim() && modelOf(sel.model)?.neighbours ? { path: "/api/neighbours", body: { model: modelName(sel.model), text: sel.text } } : null;
 
 /** "cross.2.4 encoder.1.1" → [["cross", 2, 4], ["encoder", 1, 1]] */
 export function headsOf(written) {

@@ -13,6 +13,7 @@ import numpy as np
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
+from regard.explain.neighbours import pairs_file
 from regard.explain.sentence_words import SentenceWords
 from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
@@ -192,6 +193,7 @@ def model_row(model: ServedModel) -> dict[str, Any]:
         "layers": layers_of(model.bundle.table),
         "heads": model.bundle.table.get("heads"),
         "formality": model.formality,
+        "neighbours": pairs_file(model.folder) is not None,
         "loaded": model.loaded is not None,
         "view": card_view(model.bundle),
         "card": {name: card[name] for name in ("about", "tests") if name in card},
