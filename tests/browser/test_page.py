@@ -191,7 +191,6 @@ def test_a_lecture_needs_no_server(browser: Browser, tmp_path: Path) -> None:
 JS_UNITS = """async () => {
   const text = await import("./text.js");
   const state = await import("./state.js");
-  const { asTabs } = await import("./glossary.js");
   const { headsOf } = await import("./questions.js");
   const turned = { ...state.START, view: "inside", text: "a & b #? é 😀", word: 3, layer: 2 };
   return {
@@ -203,7 +202,6 @@ JS_UNITS = """async () => {
     directions: [text.direction("שלום"), text.direction("cat"), text.direction("123", "ar"), text.direction("", "en")],
     round: JSON.stringify(state.fromHash(state.toHash(turned))) === JSON.stringify(turned),
     hostile: state.fromHash("#/nowhere?word=x&layer=99999999&__proto__=1").word,
-    tabs: asTabs("mouse = souris\\nhalf\\ncat → chat"),
     heads: headsOf("cross.2.4 nonsense encoder.1.1"),
   };
 }"""
@@ -220,6 +218,5 @@ def test_places_numbers_and_addresses(open_page: Open) -> None:
         "directions": ["rtl", "ltr", "rtl", "ltr"],
         "round": True,
         "hostile": -1,
-        "tabs": "mouse\tsouris\ncat\tchat",
         "heads": [["cross", 2, 4], ["encoder", 1, 1]],
     }

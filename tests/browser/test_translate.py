@@ -120,12 +120,19 @@ def test_marks_have_a_legend_that_leads_to_the_sentence(open_page: Open) -> None
 
 
 def test_what_must_stay_has_a_receipt(open_page: Open) -> None:
-    page = open_page(text="The cat has 3 mice and 12 birds.", glossary="mice\tsourisseaux")
+    page = open_page(text="The cat has 3 mice and 12 birds.")
+    page.get_by_text("Words to translate in your way").click()
+    glossary, output = page.get_by_label("Glossary"), page.locator("#output")
+    glossary.fill("# as in a file of the command line\nmice")
+    glossary.blur()
+    expect(output).to_contain_text('glossary, line 2 must be a term, one tab or "=", and its translation')
+    glossary.fill("mice = sourisseaux\nbirds\toiseaux")
+    glossary.blur()
     receipt = page.locator("details", has_text="Kept as asked")
     receipt.locator("summary").click()
     expect(receipt.get_by_role("row", name=re.compile("mice.*sourisseaux"))).to_be_visible()
     expect(receipt.get_by_role("row", name=re.compile("12"))).to_be_visible()
-    expect(page.locator("#output")).to_contain_text("sourisseaux")
+    expect(output).to_contain_text("sourisseaux")
 
 
 def test_languages_are_detected_chosen_and_swapped(open_page: Open) -> None:
@@ -189,6 +196,9 @@ def test_a_file_comes_back_translated(open_page: Open, tmp_path: Path) -> None:
     file = tmp_path / "cat.txt"
     file.write_text("The cat sleeps.\n", encoding="utf-8")
     page.get_by_text("Translate a file").click()
+    expect(page.locator(".drop")).to_contain_text(
+        re.compile(r"\.txt \.md .* · up to 20 MB and 1,000,000 characters · ")
+    )
     page.locator("#file").set_input_files(file)
     with page.expect_download() as download:
         page.get_by_role("link", name="Save the translation").click()

@@ -76,3 +76,22 @@ def test_every_sentence_has_its_words_and_a_chain_only_their_links(client: TestC
     (through,) = translated(client, text="Die Katze schläft.", target="fr", through="en", words=True)["sentences"]
     assert through["words"]["links"]
     assert (through["words"]["probabilities"], through["words"]["confidences"]) == (None, None)
+
+
+def test_a_file_is_translated_through_the_pivot_language_too(client: TestClient) -> None:
+    def send(**fields: str) -> Any:
+        file = {"file": ("a.txt", b"Die Katze schl\xc3\xa4ft.\n")}
+        return client.post("/translate_file", data={"target": "fr", **fields}, files=file)
+
+    assert send(source="de").status_code == 400
+    for source in ("de", "auto"):
+        found = send(source=source, through="en").raise_for_status().json()
+        assert client.get(found["translatedFileUrl"]).text == "Le chat dort.\n"
+
+
+def test_a_glossary_has_the_form_of_the_command_line(client: TestClient) -> None:
+    text = "The cat has 3 mice."
+    for terms in ("mice\tsourisseaux", "# comment\nmice = sourisseaux\n\n"):
+        assert "sourisseaux" in translated(client, text=text, model="en-fr-classic", glossary=terms)["text"]
+    refused = client.post("/api/translate", json={"text": text, "target": "fr", "glossary": "cat\tchat\nmice"})
+    assert refused.json()["error"]["message"].startswith('glossary, line 2 must be a term, one tab or "="')

@@ -161,7 +161,7 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cat\tchat\ndog chien\n", 'line 2 must be a term, one tab and its translation, but is "dog chien"'),
+        ("cat\tchat\ndog chien\n", 'line 2 must be a term, one tab or "=", and its translation, but is "dog chien"'),
         ("cat\t\n", "line 1 must be a term"),
         ("\tchat\n", "line 1 must be a term"),
         ("a\tb\tc\n", "line 1 must be a term, one tab"),

@@ -59,7 +59,7 @@ FLAGS = FlagTable(f"""
                            one, or with that of a language (news.en), lines]
 --column NAME              For csv, tsv, jsonl and parquet: the columns to translate, by name or number from 1.
                            [default: for csv and tsv, every cell that is prose]
---glossary FILE            Terms and their translations, separated by a tab, one per line.
+--glossary FILE            Terms and their translations, separated by a tab or =, one per line.
 --keep FILE                Words that are copied unchanged, one per line.
 --strict                   Mark more sentences, and exit with code 3 if any is marked.
 --lenient                  Mark fewer sentences.

@@ -112,8 +112,8 @@ def _suggestion(path: Path) -> str:
 
 
 def read_glossary(path: str | PathLike[str]) -> Glossary:
-    """Reads lines of source, tab, target; # begins a comment line. The glossary's `warnings` list duplicates."""
-    return _read(path, Glossary.parse, "a term, a tab and its translation on each line")
+    """Reads lines of source, a tab or "=", target; # begins a comment. Duplicates are in its `warnings`."""
+    return _read(path, Glossary.parse, 'a term, a tab or "=", and its translation on each line')
 
 
 def read_keep(path: str | PathLike[str]) -> Glossary:

@@ -131,10 +131,11 @@ class DocumentService:
         target: str,
         glossary: Glossary | None = None,
         formality: Register | None = None,
+        through: str | None = None,
     ) -> bytes:
         """Return the document in the target language. Without `source`, one language is detected for all its text."""
         options = TranslateOptions(glossary=glossary, formality=formality)
-        request = SegmentRequest([read.document.segments], target, source, options)
+        request = SegmentRequest([read.document.segments], target, source, options, through=through)
         deadline = time.monotonic() + self.config.document_timeout
         (found,) = await translate_segments(self.translation, request, deadline)
         written = await anyio.to_thread.run_sync(

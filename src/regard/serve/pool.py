@@ -153,10 +153,11 @@ class ModelPool:
         """The pivot language that a request may ask for: that of the settings, else English."""
         return self._config.through or bundled_models.PIVOT
 
-    def targets(self, source: str) -> list[str]:
-        """The target languages of a source language, including those through a pivot language if that is enabled."""
+    def targets(self, source: str, through: str | None = None) -> list[str]:
+        """The target languages of a source language, including those through a pivot language: the given one, or that
+        of the settings."""
         direct = {one.target for one in self.by_direction if one.source == source}
-        pivot = self._config.through
+        pivot = through or self._config.through
         if pivot in direct:
             direct |= {one.target for one in self.by_direction if one.source == pivot} - {source}
         return sorted(direct)

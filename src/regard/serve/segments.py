@@ -84,6 +84,7 @@ class SegmentRequest:
     source: str | None = None
     options: TranslateOptions | None = None
     before: str = ""  # a sentence before each input, which is not part of the result
+    through: str | None = None  # as in `TranslationRequest`
 
     @property
     def characters(self) -> int:
@@ -116,7 +117,7 @@ async def translate_segments(
         ]
         options = group_options(service, request, source, wrapped)
         options = replace(options, documents=tuple(number for number, _ in places))
-        group = TranslationRequest(texts, request.target, source, options=options)
+        group = TranslationRequest(texts, request.target, source, through=request.through, options=options)
         served = await service.translate(group, deadline, checked=True)
         found.update(zip(places, (one.translation for one in served), strict=True))
 
@@ -152,8 +153,8 @@ def input_languages(service: TranslationService, request: SegmentRequest) -> lis
     """The language of each input: if it is not certain, the language of most characters of the others."""
     texts = [[segment.text for segment in segments] for segments in request.segments]
     if request.source is not None:
-        return [service.choice([], request.target, request.source).source] * len(texts)
-    choices = [service.choice(some, request.target) for some in texts]
+        return [service.choice([], request.target, request.source, request.through).source] * len(texts)
+    choices = [service.choice(some, request.target, None, request.through) for some in texts]
     certain: Counter[str] = Counter()
     for choice, some in zip(choices, texts, strict=True):
         if choice.sure and any(character.isalpha() for text in some for character in text):

@@ -2,6 +2,7 @@
 
     # a comment; an empty line is skipped
     credit card ⇥ carte de crédit
+    keyboard = clavier                 without a tab, = divides
     mouse|mice ⇥ souris                several forms of the source
     cat ⇥ chat|chats|minou             several forms of the target, of which one must occur
     AcmeCloud ⇥ AcmeCloud
@@ -121,13 +122,18 @@ class Glossary:
 
     @classmethod
     def parse(cls, lines: Iterable[str], name: str) -> Glossary:
-        """Parses lines of source, tab, target; `name` is the name of the file in errors and warnings."""
+        """Parses lines of source, a tab or "=", target; `name` is the name of the file in errors and warnings.
+
+        >>> [term.targets for term in Glossary.parse(["cat\\tchat", "mouse = souris"], "terms.tsv").terms]
+        [('chat',), ('souris',)]
+        """
         made = cls()
         for number, line in _entries(lines):
             where = f"{name}, line {number}"
-            columns = line.rstrip("\t ").split("\t")
+            columns = line.rstrip("\t ").split("\t" if "\t" in line.strip() else "=")
             if len(columns) != 2 or not all(map(str.strip, columns)):
-                raise InputError(f'{where} must be a term, one tab and its translation, but is "{shortened(line, 40)}"')
+                shown = shortened(line, 40)
+                raise InputError(f'{where} must be a term, one tab or "=", and its translation, but is "{shown}"')
             made._add_forms(columns[0], columns[1], where)
         return made
 

@@ -57,6 +57,10 @@ SOURCE = Field(
 TARGET = Field(
     "target", "text", "the code of the language to translate into", None, nullable=True, most=40, known="targets"
 )
+THROUGH = Field(
+    "through", "text", "the language to go through where no model has the pair; none: the server's setting", None,
+    nullable=True, most=40,
+)  # fmt: skip
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
 
 # The options of `translate` that requests may set, by name. The beam and the prefix have lower limits on a server.
@@ -71,7 +75,9 @@ OPTIONS: dict[str, Field] = {
     "localize": option_field("localize"),
     "formality": option_field("formality"),
     "in_context": option_field("in_context"),
-    "glossary": Field("glossary", "text", "required translations: lines of SOURCE, a tab, TARGET", "", most=100_000),
+    "glossary": Field(
+        "glossary", "text", "required translations: lines of SOURCE, a tab or =, TARGET", "", most=100_000
+    ),
     "prefix": option_field("prefix", most=10_000),
     "length_penalty": option_field("length_penalty", most=5),
 }

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from regard.formats.html import read_fragment
-from regard.serve.api.api_common import known_code
+from regard.serve.api.api_common import THROUGH, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, ServeError, UnsupportedPairError
@@ -62,7 +62,7 @@ TARGET_CODE = Field(
 )
 
 
-def languages_of(call: Call) -> tuple[str | None, str]:
+def languages_of(call: Call, through: str | None = None) -> tuple[str | None, str]:
     """The codes of the source (None: to be detected) and the target."""
     given = call["source"], call["target"]
     for name, code in zip(("source", "target"), given, strict=True):
@@ -74,7 +74,7 @@ def languages_of(call: Call) -> tuple[str | None, str]:
         raise ServeError(400, f"{given[0]} is not supported")
     if target is None:
         raise ServeError(400, f"{given[1]} is not supported")
-    if source is not None and source != target and target not in pool.targets(source):
+    if source is not None and source != target and target not in pool.targets(source, through):
         raise ServeError(400, unavailable(source, target))
     return source, target
 
@@ -162,7 +162,7 @@ async def detect(call: Call) -> list[dict[str, Any]]:
 
 
 NAME = re.compile(r"([0-9a-f]{32})([0-9a-f]{64})\..*", re.DOTALL)
-FILE = (Field("file", "file", "the document"), SOURCE_CODE, TARGET_CODE, API_KEY)
+FILE = (Field("file", "file", "the document"), SOURCE_CODE, TARGET_CODE, THROUGH, API_KEY)
 SUGGEST = (
     Field("q", "text", "a text", least=1, example="The cat sleeps."),
     Field("s", "text", "the better translation of it", least=1, example="Le chat dort."),
@@ -178,10 +178,10 @@ async def translate_file(call: Call) -> dict[str, str]:
         raise ServeError(400, "Invalid request: empty file")
     data = await file.read()
     format = uploaded_format(file.filename, data)
-    source, target = languages_of(call)
+    source, target = languages_of(call, call["through"])
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
-    result = await services.documents.translate(read, source, target)
+    result = await services.documents.translate(read, source, target, through=call["through"])
     name = translated_name(file.filename, target)
     job, key = await in_thread(services.state.documents.keep, call.client.owner, name, result, read.characters)
     return {"translatedFileUrl": f"{call.request.base_url}download_file/{job.id}{key}.{quote(name)}"}

@@ -1,7 +1,7 @@
 // A file in, a file of the same kind out. The server keeps the result for a while, for this reader alone.
 
 import { h, show } from "./dom.js";
-import { languages } from "./models.js";
+import { documents, languages, pivot } from "./models.js";
 import { ApiError, sendForm } from "./network.js";
 import { current } from "./state.js";
 
@@ -17,11 +17,7 @@ export function filesFold(say) {
     "div",
     { class: "drop" },
     h("p", {}, "Drop a document here, or ", h("label", { class: "file-label", for: "file" }, "choose a file"), input),
-    h(
-      "p",
-      { class: "small quiet" },
-      "Text, HTML, Markdown, Word, OpenDocument, subtitles, and what localisers use. The layout stays.",
-    ),
+    h("p", { class: "small quiet" }, supported(documents())),
     status,
   );
   area.addEventListener("dragover", (event) => (event.preventDefault(), area.classList.add("over")));
@@ -32,12 +28,17 @@ export function filesFold(say) {
     if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
   });
 
+  const refuse = (message) => void show(status, h("p", { class: "note bad" }, message));
+
   async function send(file) {
+    const { bytes } = documents();
+    if (file.size > bytes) return refuse(`${file.name} has ${megabytes(file.size)}, more than the ${megabytes(bytes)} of a file.`);
     const now = languages(current());
     const form = new FormData();
     form.append("file", file);
     form.append("source", now.detect ? "auto" : now.from);
     form.append("target", now.to);
+    if (pivot()) form.append("through", pivot());
     area.setAttribute("aria-busy", "true");
     show(status, h("p", { class: "quiet" }, `Translating ${file.name} …`));
     try {
@@ -55,14 +56,7 @@ export function filesFold(say) {
       );
       say(`${file.name} is translated.`);
     } catch (error) {
-      show(
-        status,
-        h(
-          "p",
-          { class: "note bad" },
-          error instanceof ApiError ? error.message : `${file.name} could not be sent: ${error.message}`,
-        ),
-      );
+      refuse(error instanceof ApiError ? error.message : `${file.name} could not be sent: ${error.message}`);
     } finally {
       area.setAttribute("aria-busy", "false");
       input.value = "";
@@ -70,4 +64,11 @@ export function filesFold(say) {
   }
 
   return h("details", { class: "fold" }, h("summary", {}, "Translate a file"), area);
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
+
+function supported({ suffixes, characters, bytes, kept_minutes }) {
+  const most = `up to ${megabytes(bytes)} and ${characters.toLocaleString("en")} characters`;
+  return `${suffixes.join(" ")} · ${most} · the layout stays · the result is kept for ${kept_minutes} minutes`;
 }

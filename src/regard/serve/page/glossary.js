@@ -3,29 +3,18 @@
 import { h } from "./dom.js";
 import { current, select, subscribe } from "./state.js";
 
-/** "mouse = souris" and "mouse → souris" are what people type; the server reads a tab between the two. */
-export function asTabs(text) {
-  return text
-    .split("\n")
-    .map((line) => line.split(/\t|\s*(?:→|=>|=)\s*/).map((part) => part.trim()))
-    .filter((parts) => parts.length === 2 && parts.every(Boolean))
-    .map((parts) => parts.join("\t"))
-    .join("\n");
-}
-
 export function glossaryFold() {
-  const shown = (sel) => sel.glossary.replaceAll("\t", " = ");
   const box = h("textarea", {
     rows: 4,
     id: "glossary",
     placeholder: "mouse = souris\nregard = regard",
     "aria-describedby": "glossary-help",
   });
-  box.value = shown(current());
-  box.addEventListener("change", () => select({ glossary: asTabs(box.value) }));
+  box.value = current().glossary;
+  box.addEventListener("change", () => select({ glossary: box.value }));
   const stop = subscribe((sel) => {
     if (!box.isConnected) return stop();
-    if (document.activeElement !== box) box.value = shown(sel);
+    if (document.activeElement !== box) box.value = sel.glossary;
   });
   return h(
     "details",
@@ -38,8 +27,8 @@ export function glossaryFold() {
       h(
         "p",
         { class: "small quiet", id: "glossary-help" },
-        "One pair a line, as it stands in the text and as you want it. A word that equals itself stays " +
-          "untranslated. Numbers, links and placeholders are kept without being asked.",
+        "One pair a line, divided by = or a tab, as in a file for regard translate --glossary. A word that equals itself " +
+          "stays untranslated. Numbers, links and placeholders are kept in any case.",
       ),
     ),
   );

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { h, show } from "./dom.js";
 import { current, select, subscribe } from "./state.js";
 
-let known = { models: [], default: "", pairs: [], languages: {}, through: "" };
+let known = { models: [], default: "", pairs: [], languages: {}, through: "", documents: null };
 
 export async function loadModels() {
   known = { ...known, ...(await ask("/api/models")) };
@@ -21,6 +21,7 @@ export const pairName = (model) => `${model.source_name ?? model.source} → ${m
 
 export const languageName = (code) => known.languages[code] ?? code;
 export const pivot = () => known.through;
+export const documents = () => known.documents;
 
 /**
  * The pair of two languages, with the names of its models: one, or two by way of the pivot language.

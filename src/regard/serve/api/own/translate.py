@@ -13,11 +13,13 @@ import numpy as np
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
+from regard.errors import InputError
 from regard.explain.neighbours import pairs_file
 from regard.explain.sentence_words import SentenceWords
-from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
+from regard.serve.api.api_common import OPTIONS, OWN, THROUGH, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import card_view, json_numbers
+from regard.serve.documents import UPLOADED
 from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.fields import Field
 from regard.serve.pool import ServedModel
@@ -40,10 +42,6 @@ OFFERED = (
     "beam", "nbest", "split", "protect", "guard", "thorough", "marks", "localize", "formality", "in_context",
     "glossary", "prefix",
 )  # fmt: skip
-THROUGH = Field(
-    "through", "text", "the language to go through where no model has the pair; none: the server's setting", None,
-    nullable=True, most=40,
-)  # fmt: skip
 TRANSLATE = (
     *WHICH_MODEL,
     THROUGH,
@@ -61,12 +59,11 @@ async def options_of(call: Call) -> TranslateOptions:
 
 
 def read_terms(lines: str) -> Glossary:
-    """Parse a glossary from lines of two columns."""
-    terms = [line.split("\t") for line in lines.splitlines() if line.strip()]
-    for number, term in enumerate(terms, start=1):
-        if len(term) != 2 or not all(one.strip() for one in term):
-            raise FieldError("glossary", f"line {number} of the glossary must be SOURCE, a tab, TARGET")
-    return Glossary.of({source.strip(): target.strip() for source, target in terms})
+    """Parse a glossary in the form of the command line."""
+    try:
+        return Glossary.parse(lines.splitlines(), "glossary")
+    except InputError as problem:
+        raise FieldError("glossary", str(problem)) from None
 
 
 def row(one: ServedTranslation, service: TranslationService) -> dict[str, Any]:
@@ -201,12 +198,18 @@ def model_row(model: ServedModel) -> dict[str, Any]:
 
 
 async def models(call: Call) -> dict[str, Any]:
-    pool = call.services.pool
+    pool, config = call.services.pool, call.services.config
     return {
         "models": [model_row(model) for model in pool.models.values()],
         "default": pool.default,
         "pairs": [{"source": one.source, "target": one.target, "models": list(names)} for one, names in pool.pairs()],
         "through": pool.pivot,
+        "documents": {
+            "suffixes": [format.suffixes[0] for format in UPLOADED.values()],
+            "characters": config.document_characters,
+            "bytes": config.body,
+            "kept_minutes": config.kept_minutes,
+        },
         "languages": {code: language_name(code) for code in pool.languages},
         "version": __version__,
     }
