@@ -127,7 +127,7 @@ def test_a_lesson_has_live_views_and_answers(open_page: Open, lesson: str) -> No
 
 def test_a_server_without_models_says_what_to_type(open_page: Open) -> None:
     page = open_page()
-    page.route("**/api/models", lambda route: route.fulfill(json={"models": [], "default": None, "version": "0"}))
+    page.route("**/api/models*", lambda route: route.fulfill(json={"models": [], "default": None, "version": "0"}))
     page.reload()
     expect(page.get_by_text("regard serve MODEL")).to_be_visible()
 

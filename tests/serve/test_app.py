@@ -8,6 +8,9 @@ from starlette.testclient import TestClient
 
 from regard.serve.api.openapi import openapi
 from regard.serve.app import ENDPOINTS
+from regard.serve.page.build_page import hashes, styles_of
+from regard.serve.page.page_files import DOCUMENTS
+from support import needs_bundler
 
 CAT = "The cat is black."
 
@@ -77,3 +80,11 @@ def test_large_answers_are_compressed_for_those_who_take_it(client: TestClient) 
     assert "content-encoding" not in client.get("/health").headers
     with client.stream("POST", "/api/translate/stream", json={"text": CAT, "target": "fr"}) as streamed:
         assert "content-encoding" not in streamed.headers
+
+
+@needs_bundler
+def test_the_policy_allows_the_styles_inside_the_documents_and_no_others(client: TestClient) -> None:
+    styles = [style for path in DOCUMENTS for style in styles_of(client.get(path).text)]
+    assert len(styles) == len(DOCUMENTS)
+    for path in (*DOCUMENTS, "/health"):
+        assert f"; style-src 'self' {hashes(styles)}; " in client.get(path).headers["content-security-policy"]

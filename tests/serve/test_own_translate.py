@@ -29,6 +29,8 @@ def test_pairs_are_listed_with_their_models(client: TestClient) -> None:
         ("en", "fr"): ["en-fr-classic"],
         ("fr", "en"): ["fr-en"],
     }
+    without = client.get("/api/models?cards=false").json()
+    assert without["models"] == [{k: v for k, v in one.items() if k != "card"} for one in found["models"]]
     assert found["through"] == "en"
     assert found["languages"] == {"de": "German", "en": "English", "fr": "French"}
 

@@ -75,10 +75,10 @@ def test_the_document_is_revalidated(client: TestClient) -> None:
 
 
 @needs_bundler
-def test_scripts_and_styles_are_cached_by_their_hash(client: TestClient) -> None:
+def test_scripts_are_cached_by_their_hash(client: TestClient) -> None:
     document = client.get("/").text
     named = re.findall(r'(?:href|src)="\./([\w.-]+)"', document)
-    assert {Path(name).suffix for name in named} == {".js", ".css", ".svg"}
+    assert {Path(name).suffix for name in named} == {".js", ".svg"}
     for name in named:
         answer = client.get(f"/{name}")
         assert answer.status_code == 200

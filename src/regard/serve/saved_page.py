@@ -48,7 +48,7 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
         return answer if status == 200 else None
 
     async with app.state.services.running():
-        model = (await ask("/api/models", None) or {})["default"]
+        model = (await ask("/api/models?cards=false", None) or {})["default"]
         for path, body in ((("/api/lessons"), None), ("/api/positions", {"width": 64, "length": 64})):
             await ask(path, body)
         for done, text in enumerate(texts):
@@ -136,10 +136,12 @@ def pairs_of_lessons() -> list[Answer]:
 
 async def in_process(app: Starlette, path: str, body: Answer | None) -> tuple[int, Any]:
     """Return the status and JSON of a response of the application, without a network."""
+    path, _, query = path.partition("?")
     sent = json.dumps(body).encode("utf-8") if body is not None else b""
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "path": path,
-        "raw_path": path.encode(), "query_string": b"", "root_path": "", "method": "GET" if body is None else "POST",
+        "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+        "method": "GET" if body is None else "POST",
         "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
         "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "state": {},
     }  # fmt: skip

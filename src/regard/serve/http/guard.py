@@ -15,7 +15,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -34,7 +34,8 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MAX_HEADERS = 100
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-# Scripts, styles and requests from this server only; nothing inline, no frames, no plug-ins, no forms to other servers.
+# Scripts, styles and requests from this server only; nothing inline but the styles of the page, by their hashes; no
+# frames, no plug-ins, no forms to other servers.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -58,6 +59,7 @@ class GuardConfig:
     host: str = "127.0.0.1"  # the address at which the server listens
     host_names: tuple[str, ...] = ()  # further names of the server; "*" allows any
     cors: tuple[str, ...] = ()  # origins whose pages may call the server; "*" allows any
+    style_hashes: str = ""  # of the styles inside the page's documents, as the policy names them
     body_bytes: int = 20_000_000
     head_bytes: int = 65_536  # of the path, the query and all headers together
     body_seconds: float = 30.0  # for the whole body to arrive
@@ -76,6 +78,8 @@ class HttpGuard:
 
     def __init__(self, app: ASGIApp, config: GuardConfig, finished: Finished | None = None) -> None:
         self.config = config
+        styles = f"style-src 'self' {config.style_hashes}".rstrip()
+        self.headers = HEADERS | {"content-security-policy": POLICY.replace("style-src 'self'", styles)}
         self.finished = finished
         self.app: ASGIApp = app
         if config.cors:
@@ -100,7 +104,7 @@ class HttpGuard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                add_headers(message, record.id, shared=bool(self.config.cors))
+                add_headers(message, self.headers, record.id, shared=bool(self.config.cors))
             with anyio.move_on_after(self.config.send_seconds):
                 await send(message)
                 return
@@ -241,11 +245,11 @@ def same_authority(origin: str, host: str) -> bool:
         return False
 
 
-def add_headers(message: Message, id: str, shared: bool) -> None:
+def add_headers(message: Message, security: Mapping[str, str], id: str, shared: bool) -> None:
     """Add the security headers to a response; its own headers are kept, except the policy."""
     headers = MutableHeaders(raw=message["headers"] if isinstance(message["headers"], list) else [])
     message["headers"] = headers.raw
-    for name, value in HEADERS.items():
+    for name, value in security.items():
         if name == "content-security-policy" or name not in headers:
             headers[name] = value
     if shared:

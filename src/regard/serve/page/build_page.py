@@ -1,10 +1,12 @@
 """Build the page with Bun, a bundler for JavaScript and CSS.
 
-    *.html *.js *.css *.svg  ─▶  index.html, scripts and styles with a hash in their names, and one-file.html
+    *.html *.js *.css *.svg  ─▶  the HTML files with their styles, scripts with a hash in their names, and one-file.html
 
 Every HTML file of the folder is an entry; Bun finds the rest through imports and links. A dynamic `import()` becomes a
-file of its own that the browser loads when it is needed. `one-file.html` is index.html with everything embedded: its
-policy allows its own script and styles by their hashes, and nothing else, so that it loads and sends nothing.
+file of its own that the browser loads when it is needed. Styles are put into the HTML file, after the links to its
+scripts: the page is painted as soon as it is there, while the scripts are on their way. `one-file.html` is index.html
+with everything embedded: its policy allows its own script and styles by their hashes, and nothing else, so that it
+loads and sends nothing.
 
 A wheel contains the result; the build backend (`tools/build_backend.py`) runs this file alone, so it imports only the
 standard library.
@@ -38,6 +40,10 @@ def build_page(sources: Path, out: Path) -> None:
     """Build the page in the folder `sources` into the folder `out`."""
     pages = sorted(sources.glob("*.html"))
     bun(*pages, *BROWSER, "--splitting", "--sourcemap=linked", f"--outdir={out}")
+    for page in pages:
+        embed_styles(out / page.name)
+    for file in out.glob("*.css"):
+        file.unlink()
     with tempfile.TemporaryDirectory() as folder:
         bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
         document = (Path(folder) / "index.html").read_text(encoding="utf-8")
@@ -53,11 +59,24 @@ def bun(*words: str | Path) -> None:
         raise PageBuildError(f"the page could not be built:\n{done.stderr.strip()}")
 
 
+def embed_styles(page: Path) -> None:
+    document = page.read_text(encoding="utf-8")
+    link = re.search(r'<link rel="stylesheet"[^>]* href="\./([\w.-]+)">', document)
+    if link:
+        style = (page.parent / link[1]).read_text(encoding="utf-8").strip()
+        document = document.replace(link[0], "").replace("</head>", f"<style>{style}</style>\n</head>", 1)
+        page.write_text(document, encoding="utf-8")
+
+
+def styles_of(document: str) -> list[str]:
+    return re.findall(r"<style>(.*?)</style>", document, re.DOTALL)
+
+
 def with_policy(document: str) -> str:
     """Add the Content-Security-Policy that allows exactly the script and the styles of a document."""
     scripts = re.findall(r'<script type="module">(.*?)</script>', document, re.DOTALL)
-    styles = re.findall(r"<style>(.*?)</style>", document, re.DOTALL)
-    policy = f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; img-src data:"
+    allowed = f"script-src {hashes(scripts)}; style-src {hashes(styles_of(document))}; img-src data:"
+    policy = f"default-src 'none'; {allowed}"
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     return document.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{meta}', 1)
 

@@ -148,10 +148,9 @@ function modelLine(model) {
         .join(", ")}`
     : "alignment error rate not evaluated";
   const layers = model.layers ? `${model.layers.encoder} + ${model.layers.decoder} layers` : "";
-  const parameters = model.parameters ?? model.card?.parameters;
   return [
     model.architecture,
-    Number.isFinite(parameters) ? `${large(parameters)} parameters` : "",
+    Number.isFinite(model.parameters) ? `${large(model.parameters)} parameters` : "",
     layers,
     model.heads ? `${model.heads} heads` : "",
     aer,

@@ -7,7 +7,7 @@ import { current, select, subscribe } from "./state.js";
 let known = { models: [], default: "", pairs: [], languages: {}, through: "", documents: null };
 
 export async function loadModels() {
-  known = { ...known, ...(await ask("/api/models")) };
+  known = { ...known, ...(await ask("/api/models?cards=false")) };
   return known;
 }
 

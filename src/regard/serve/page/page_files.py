@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from regard.errors import RegardError
 from regard.serve.errors import ServeError
-from regard.serve.page.build_page import ONE_FILE, PageBuildError, build_page, can_build
+from regard.serve.page.build_page import ONE_FILE, PageBuildError, build_page, can_build, hashes, styles_of
 
 SOURCES = Path(__file__).parent
 TYPES = {
@@ -72,6 +72,12 @@ def read_files(folder: Path) -> dict[str, PageFile]:
             kept = "public, max-age=31536000, immutable" if HASHED.fullmatch(file.name) else "no-cache"
             found[file.name] = PageFile(content, media_type, tag, kept)
     return found
+
+
+def style_hashes() -> str:
+    """The sources of a Content-Security-Policy that allow the styles inside the documents."""
+    documents = [page_files()[name].content.decode("utf-8") for name in DOCUMENTS.values()]
+    return hashes([style for document in documents for style in styles_of(document)])
 
 
 # ── the page as a single file ──────────────────────────────────────────────────────────────────────────────────────

@@ -176,10 +176,10 @@ def layers_of(table: Mapping[str, Any]) -> dict[str, int] | None:
     return {side: int(count) for side, count in found.items() if count is not None} if all(found.values()) else None
 
 
-def model_row(model: ServedModel) -> dict[str, Any]:
+def model_row(model: ServedModel, cards: bool) -> dict[str, Any]:
     source, target = model.bundle.languages
     card = model.card
-    return {
+    row = {
         "name": model.name,
         "source": source,
         "target": target,
@@ -193,14 +193,14 @@ def model_row(model: ServedModel) -> dict[str, Any]:
         "neighbours": pairs_file(model.folder) is not None,
         "loaded": model.loaded is not None,
         "view": card_view(model.bundle),
-        "card": {name: card[name] for name in ("about", "tests") if name in card},
     }
+    return row | ({"card": {name: card[name] for name in ("about", "tests") if name in card}} if cards else {})
 
 
 async def models(call: Call) -> dict[str, Any]:
     pool, config = call.services.pool, call.services.config
     return {
-        "models": [model_row(model) for model in pool.models.values()],
+        "models": [model_row(model, call["cards"]) for model in pool.models.values()],
         "default": pool.default,
         "pairs": [{"source": one.source, "target": one.target, "models": list(names)} for one, names in pool.pairs()],
         "through": pool.pivot,
@@ -215,8 +215,9 @@ async def models(call: Call) -> dict[str, Any]:
     }
 
 
+MODELS = (Field("cards", "flag", "whether to add the cards: data, licences and scores", True),)
 ENDPOINTS = (
-    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, public=True),
+    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, MODELS, public=True),
     Endpoint("POST", "/api/translate", OWN, "Translate with all that is known of it", translate, TRANSLATE),
     Endpoint(
         "POST", "/api/translate/stream", OWN, "Translate a text; sentences come as they are done", stream, TRANSLATE,
