@@ -49,7 +49,7 @@ def called(*words: str) -> tuple[str, set[str]]:
     [
         ["Call Zoe Quimby at 3:45 pm, or see https://example.com/docs."],
         ["The cat is on the mat.", "The cat sleeps. The dog barks.\n\n- A list of 3 things.", "I AM HERE."],
-        ["--to", "fr", "The cat is on the mat."],
+        pytest.param(["--to", "fr", "The cat is on the mat."], marks=pytest.mark.long),
     ],
     ids=["protected spans", "several sentences", "by languages"],
 )

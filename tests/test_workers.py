@@ -75,7 +75,11 @@ def test_what_comes_back() -> None:
 
 @pytest.mark.parametrize(
     ("number", "parent_script"),
-    [*((number, PARENT) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)), (signal.SIGKILL, POOL)],
+    [
+        (signal.SIGKILL, PARENT),
+        (signal.SIGKILL, POOL),
+        *(pytest.param(number, PARENT, marks=pytest.mark.long) for number in (signal.SIGTERM, signal.SIGINT)),
+    ],
 )
 def test_it_ends_with_the_process_that_started_it(tmp_path: Path, number: signal.Signals, parent_script: str) -> None:
     script, note = tmp_path / "parent.py", tmp_path / "pid"

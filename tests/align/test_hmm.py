@@ -141,6 +141,7 @@ def test_one_pair_alone_is_aligned_as_among_many_and_unknown_words_do_no_harm():
     assert both.align_all(new)[-2:] == [[], []]
 
 
+@pytest.mark.long
 def test_on_the_embedded_corpus_it_beats_model_1_in_both_directions():
     examples = grammar()["train"].examples
     pairs, gold = [(e.src, e.tgt) for e in examples], [set(e.alignment) for e in examples]

@@ -53,6 +53,7 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as many pairs: the vocabulary and the table are as large as before, and so are the groups."""
     monkeypatch.setattr(numbered, "CHUNK", 100)

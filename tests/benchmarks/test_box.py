@@ -80,6 +80,7 @@ def write(place: Path, pairs: list[tuple[str, str]], suffix: str = "") -> None:
 FIGURES = ["--only", "notes", "tatoeba test", "flores-devtest", "europarl test", "--samples", "100"]
 
 
+@pytest.mark.long
 def test_figures_are_made_again_or_said_to_differ(
     script: ModuleType, stand_in: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

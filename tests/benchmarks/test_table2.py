@@ -61,6 +61,7 @@ def row(system: str, seed: int | None, bleu: float, flops: float = BUDGET) -> di
     return {"system": system, "seed": seed, "bleu": scores, "flops": flops, **sizes, **about}
 
 
+@pytest.mark.long
 def test_every_published_system_has_a_row_and_an_entrant(systems: ModuleType, setting: Any) -> None:
     shown = [system.published for system in systems.SYSTEMS if system.published]
     assert set(shown) == set(PUBLISHED)

@@ -82,6 +82,7 @@ def killed_at(call: int, source: Path, out: Path, report: Path) -> bool:
     return code == 9
 
 
+@pytest.mark.long
 def test_a_kill_at_any_moment_loses_and_doubles_nothing(source: Path, tmp_path: Path) -> None:
     source.write_text("one\n" * 3 + "two\n" * 3 + "odd\n")
     whole, report = tmp_path / "whole.gz", tmp_path / "whole.jsonl"
@@ -228,6 +229,7 @@ def test_compressed_in_and_out(tmp_path: Path, suffix: str) -> None:
         assert file.read().decode() == TEXT.upper()
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 200)
     peaks = []

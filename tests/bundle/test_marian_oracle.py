@@ -104,7 +104,7 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return Both(tmp_path_factory.mktemp("trained"), train_marian, **KINDS[request.param])
 
 
-@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_search_says_what_theirs_says(trained: Both, beam: int) -> None:
     """With a length penalty of 0, where both formulas are the same."""
     engine = NativeEngine(trained.ours.model, AlignmentView(AlignmentHeads(())), trained.ours.model)

@@ -45,6 +45,7 @@ def home(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_back_translation(home: Path, call: Call) -> None:
     back, translate, train = commands("Back-translation")
     run(back, call)

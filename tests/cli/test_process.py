@@ -58,7 +58,9 @@ def test_a_swallowed_signal_comes_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick_processes")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGTERM, signal.SIGHUP))]
+)
 def test_a_stopped_command_leaves_no_temporary_file(tmp_path: Path, run_folder: Path, number: signal.Signals) -> None:
     out = tmp_path / "out.fr"
     words = ["translate", "--model", str(run_folder), "--output", str(out), "--device", "cpu"]
@@ -142,6 +144,7 @@ def acting(text: str) -> list[str]:
     return [c for c in text if (not c.isprintable()) and c != "\n"]
 
 
+@pytest.mark.long
 def test_a_killed_doctor_leaves_no_process(tmp_path: Path) -> None:
     src, tgt = write_lines(tmp_path, times=40)
     flags = "--preset tiny --vocab-size 360 --max-length 60 --steps 100000 --batch-tokens 300 --device cpu"

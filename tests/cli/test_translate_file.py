@@ -138,7 +138,13 @@ def test_a_file_that_is_not_read_is_not_destroyed(call: Call, tmp_path: Path, na
 
 @pytest.mark.parametrize(
     "name",
-    ["news.en", "train.fr", "corpus.de", "dev.eng_Latn", "x.pt-BR", "notes", "a.log", "part.001", "dev.src", "a.en.gz"],
+    [
+        *("news.en", "dev.eng_Latn", "notes", "a.en.gz"),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("train.fr", "corpus.de", "x.pt-BR", "a.log", "part.001", "dev.src")
+        ),
+    ],
 )
 def test_lines_have_many_names(call: Call, tmp_path: Path, name: str) -> None:
     data = b"The cat is black.\n"

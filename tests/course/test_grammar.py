@@ -151,6 +151,7 @@ def test_a_size_too_small_is_refused() -> None:
         generate(999)
 
 
+@pytest.mark.long
 def test_more_than_the_grammar_gives_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     compose = corpus.compose
     monkeypatch.setattr(corpus, "compose", lambda rng: compose(random.Random(1)))

@@ -145,6 +145,7 @@ def test_impossible_settings_are_refused(setting, value):
         WordBasedConfig(**{setting: value})
 
 
+@pytest.mark.long
 def test_on_the_embedded_corpus_it_is_a_floor_but_far_above_nothing():
     splits = grammar()
     pairs, held_out = ([(e.src, e.tgt) for e in splits[name].examples] for name in ("train", "test"))

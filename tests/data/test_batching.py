@@ -74,6 +74,7 @@ def test_epochs_differ_in_batches_and_order() -> None:
     assert abs(np.corrcoef(widths, range(len(widths)))[0, 1]) < 0.3  # no order by length is left
 
 
+@pytest.mark.long
 def test_planning_grows_with_the_pairs_and_no_faster() -> None:
     def seconds(count: int) -> float:
         src, tgt = ordinary(count)

@@ -49,6 +49,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairFiles:
     return PairFiles((tmp_path / "a.tsv.gz",))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("processes", "changes", "options"),
     [

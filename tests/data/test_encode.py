@@ -277,6 +277,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert cache_folder(DataConfig()) == Path.home() / ".cache" / "regard"
 
 
+@pytest.mark.long
 def test_memory_is_flat(
     tmp_path: Path, tokenizer: Tokenizer, config: DataConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

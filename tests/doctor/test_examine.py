@@ -141,7 +141,7 @@ def test_a_line_that_is_missing_shifts_all_that_follow(tmp_path: Path) -> None:
     assert lines(found)[0] == pytest.approx(1000, abs=20)
 
 
-@pytest.mark.parametrize("offset", [1, -2])
+@pytest.mark.parametrize("offset", [1, pytest.param(-2, marks=pytest.mark.long)])
 def test_a_file_that_is_shifted_from_its_first_line_on(tmp_path: Path, offset: int) -> None:
     text = clean()
     text.train = text.train[:HALF]
@@ -153,6 +153,7 @@ def test_a_file_that_is_shifted_from_its_first_line_on(tmp_path: Path, offset: i
     assert f"translates target line {offset:+d}" in found.places[0].text
 
 
+@pytest.mark.long
 def test_a_test_set_that_is_shifted(tmp_path: Path) -> None:
     text = clean()
     text.test = [(src, tgt) for (src, _), (_, tgt) in zip(text.test, [*text.test[1:], text.test[0]], strict=True)]

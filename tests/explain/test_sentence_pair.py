@@ -55,9 +55,9 @@ SEVERAL = [
 ]
 
 
-def half(texts: list[str]) -> list[Any]:
-    """`make test` takes every second text, `make test-long` the others."""
-    return [pytest.param(text, marks=[pytest.mark.long] * (number % 2)) for number, text in enumerate(texts)]
+def every_third(texts: list[str]) -> list[Any]:
+    """`make test` takes every third text, `make test-long` the others."""
+    return [pytest.param(text, marks=[pytest.mark.long] * (number % 3 > 0)) for number, text in enumerate(texts)]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def bundled() -> Translator:
     return found
 
 
-@pytest.mark.parametrize("text", half(ROUGH))
+@pytest.mark.parametrize("text", every_third(ROUGH))
 def test_all_explain_what_translate_says(bundled: Translator, text: str) -> None:
     said = bundled.translate(text)
     (sentence,) = said.sentences
@@ -81,7 +81,7 @@ def test_a_bundle_and_a_request_give_the_same(bundled: Translator) -> None:
     assert explained_source(bundled, ROUGH[3]).target().ids == said.candidates[0].ids
 
 
-@pytest.mark.parametrize("text", half(SEVERAL))
+@pytest.mark.parametrize("text", every_third(SEVERAL))
 def test_each_sentence_is_explained_as_it_was_translated(bundled: Translator, text: str) -> None:
     said = bundled.translate(text)
     assert len(said.sentences) > 1
@@ -205,7 +205,7 @@ def test_the_attention_of_a_translation_shows_them_too(
 
 
 @pytest.mark.parametrize("architecture", ["rnn", "rnn-attention", "transformer"])
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_evidence_searches_with_the_beam_of_the_model(tokenizer: Tokenizer, architecture: str, beam: int) -> None:
     torch.manual_seed(1)
     config = ARCHITECTURES[architecture].presets["tiny"]

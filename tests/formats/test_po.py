@@ -129,6 +129,7 @@ def test_damaged_catalogues_are_refused_in_one_line(data: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_long_strings_take_linear_time() -> None:
     word = b"a" * 5_000_000
     assert translate_document(b'msgid "%b"\nmsgstr ""\n' % word, "po", copy).data.count(word) == 2

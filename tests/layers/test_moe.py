@@ -135,6 +135,7 @@ def test_the_weight_of_the_balance_is_the_configured_one() -> None:
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("balance", [0.0, 0.1])
 def test_the_balance_loss_evens_the_load(balance: float) -> None:
     """Tokens that are much alike go to the same experts, unless the balance speaks against it."""

@@ -223,7 +223,14 @@ def test_sums_of_counts_are_exact(monkeypatch, floats):
     assert np.array_equal(sums, np.einsum("rl,slk->rsk", weights, rows))
 
 
-@pytest.mark.parametrize(("lines", "systems", "samples"), [(20, 64, 5000), (3000, 4, 4000), (100_000, 16, 2)])
+@pytest.mark.parametrize(
+    ("lines", "systems", "samples"),
+    [
+        (20, 64, 5000),
+        pytest.param(3000, 4, 4000, marks=pytest.mark.long),
+        pytest.param(100_000, 16, 2, marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("function", [resampled_scores, swapped_differences])
 def test_memory_stays_small(function, lines, systems, samples):
     """Held at once, the sums, the weights or the rows of these would be 100 MB and more."""

@@ -79,6 +79,7 @@ def test_a_position_reads_its_own_column_alone() -> None:
         before, after = a.state, b.state
 
 
+@pytest.mark.long
 def test_it_learns_to_copy_the_neighbour() -> None:
     """Each word becomes the one after it, the last the first: columns must carry words over."""
     torch.manual_seed(4)

@@ -98,6 +98,7 @@ def test_presets_have_about_the_papers_size() -> None:
     assert sum(p.numel() for p in mixture.experts.parameters()) == pytest.approx(32 * 2 * 2**20, rel=0.01)
 
 
+@pytest.mark.long
 def test_the_largest_has_the_papers_size() -> None:
     """Table 2 of the paper: 8.7 billion parameters, 85 million multiplications a step; here one layer is narrower."""
     with torch.device("meta"):

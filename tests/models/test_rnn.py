@@ -91,6 +91,7 @@ def test_flops_are_those_counted(model: Model) -> None:
 # ── learning ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["every-gru-reversed", "before-coverage", "feeding"])
 def test_it_learns_thirty_sentences_by_heart(kind: str) -> None:
     """The options beyond the plain models of test_overfit.py: turn a sentence round, read back by both searches."""

@@ -177,6 +177,7 @@ def searched(model: Transformer | RecordedTransformer) -> list[tuple[int, ...]]:
     return [some[0].ids for some in search(model, requests, SearchOptions(2, 0.6))]
 
 
+@pytest.mark.long
 def test_a_search_in_little_memory_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REFILL, "cpu", REFILL["cuda"])
     torch.manual_seed(4)

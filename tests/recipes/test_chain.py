@@ -88,6 +88,7 @@ def test_a_part_of_a_corpus_has_the_same_lines_of_both_languages(
     assert 4_000 < len(parts[0]) < 7_000
 
 
+@pytest.mark.long
 def test_the_texts_of_a_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sorted by register, without labels among the sentences to translate, and without what models are judged by."""
     monkeypatch.syspath_prepend(str(BOX))

@@ -59,6 +59,7 @@ def test_a_model_carried_to_its_own_vocabulary_is_the_same(script: object, tmp_p
         torch.testing.assert_close(found[name], value, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.long
 def test_learning_takes_every_source_and_both_files(tmp_path: Path) -> None:
     for name, line in (("en-fr", "debate"), ("ui-en-fr", "button")):
         (tmp_path / "data" / name).mkdir(parents=True)

@@ -72,6 +72,7 @@ def test_a_damaged_conversion_in_the_cache_is_made_again(model: Path, cache: Pat
         assert cached(model, source_checksum(model), lambda line: None).folder == place
 
 
+@pytest.mark.long
 def test_two_processes_convert_at_once(model: Path, cache: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from regard.search.ctranslate2_model import converted_for; "

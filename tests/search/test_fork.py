@@ -20,6 +20,7 @@ os.waitpid(child, 0)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_translates_with_one_thread() -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "2"}

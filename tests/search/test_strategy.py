@@ -259,9 +259,9 @@ def test_coverage_needs_attention() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"repetition_penalty": 1.5},
+        pytest.param({"repetition_penalty": 1.5}, marks=pytest.mark.long),
         {"coverage_penalty": 0.3},
-        {"groups": 2},
+        pytest.param({"groups": 2}, marks=pytest.mark.long),
         {"groups": 4, "diversity": 1.0, "repetition_penalty": 1.2},
         {"exact": True, "max_length": 12},
         {"min_length": 3, "max_length": 7},

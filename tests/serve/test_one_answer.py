@@ -52,11 +52,10 @@ def post(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
     return found
 
 
-# The native engine takes several times as long: `make test` asks it for two texts, `make test-long` for the others.
+# `make test` asks each engine for some of the texts, `make test-long` for the others.
+SHORT = {"native": (0,), "ctranslate2": (0, 1, 3)}
 EACH = [
-    pytest.param(
-        engine, text, marks=[pytest.mark.long] if engine == "native" and TEXTS.index(text) not in (0, 2) else []
-    )
+    pytest.param(engine, text, marks=[] if TEXTS.index(text) in SHORT[engine] else [pytest.mark.long])
     for engine in ENGINES
     for text in TEXTS
 ]

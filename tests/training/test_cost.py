@@ -40,7 +40,7 @@ def model(request: pytest.FixtureRequest) -> Model:
     "config",
     [
         RewardConfig("self-critical", samples=3),
-        RewardConfig("self-critical", samples=5, baseline="mean"),
+        pytest.param(RewardConfig("self-critical", samples=5, baseline="mean"), marks=pytest.mark.long),
         RewardConfig("minimum-risk", samples=4),
     ],
 )

@@ -56,6 +56,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_another_process_makes_the_same_batches_though_processes_are_spawned(text_files: tuple[Path, Path]) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT, *map(str, text_files)],

@@ -30,6 +30,7 @@ def is_training(run: Path) -> bool:
     return (run / "tensorboard").exists() and any((run / "tensorboard").iterdir())
 
 
+@pytest.mark.long
 def test_the_loser_of_two_is_told_of_the_other(tmp_path: Path, words: list[str], call: Call) -> None:
     run = tmp_path / "run"
     with subprocess.Popen([sys.executable, "-m", "regard", *words], stderr=subprocess.PIPE) as first:
@@ -47,6 +48,7 @@ def test_the_loser_of_two_is_told_of_the_other(tmp_path: Path, words: list[str],
     assert "already holds a run; continue it: regard resume" in call(*words).err
 
 
+@pytest.mark.long
 def test_a_closed_terminal_loses_nothing(tmp_path: Path, words: list[str]) -> None:
     """The terminal that a run was started in is closed: SIGHUP, and all that is written to it fails."""
     run = tmp_path / "run"

@@ -88,6 +88,7 @@ def test_where_links_cannot_be_kept_training_is_told_and_goes_on(
     assert told[0].startswith(f"word links are not kept for the next run: cannot write {kept}")
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_corpus(
     tmp_path: Path,
     tokenizer: Tokenizer,
@@ -111,6 +112,7 @@ def test_memory_does_not_grow_with_the_corpus(
     assert (peaks[2] - peaks[1]) / more < 300
 
 
+@pytest.mark.long
 def test_the_head_learns_to_look_there(tmp_path: Path) -> None:
     src, tgt = (str(path) for path in write_lines(tmp_path))
     losses = {}

@@ -161,6 +161,7 @@ def test_what_counts_as_out_of_memory() -> None:
     assert is_out_of_memory(real.value)
 
 
+@pytest.mark.long
 def test_the_command_line_knows_it_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*given: object) -> None:
         raise RuntimeError(ON_ARM)

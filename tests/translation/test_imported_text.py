@@ -54,6 +54,7 @@ def translator(run: Path) -> Translator:
     return regard.load(run, device="cpu")
 
 
+@pytest.mark.long
 def test_training_takes_the_vocabulary_of_its_start(run: Path) -> None:
     tokenizer = Tokenizer.load(run / "tokenizer.json")
     assert tokenizer.config.unit == "sentencepiece"
