@@ -102,7 +102,7 @@ def literals_that_name_a_flag() -> list[str]:
     package, found = ROOT / "src" / "regard", []
     flags = {flag.name for flag in load_script(ROOT / "tools" / "flags.py").flag_table()}
     for path in sorted(package.rglob("*.py")):
-        if "cli" in path.relative_to(package).parts:
+        if "cli" in path.relative_to(package).parts or path.name == "build_page.py":  # the bundler has flags of its own
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         docstrings = {
