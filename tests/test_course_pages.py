@@ -33,6 +33,7 @@ def test_what_a_lesson_shows_is_what_is_printed(page: Path, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("REGARD_ENGINE")  # the engine of a reader who types what is shown
     wrong = run_lesson(page)
     assert not wrong, "\n\n".join(wrong)
 

@@ -79,6 +79,12 @@ def test_the_terms_follow_from_one_another() -> None:
     np.testing.assert_allclose(numbers.term("c"), sum(a * row for a, row in zip(numbers.term("α"), v, strict=True)))
 
 
+@pytest.mark.parametrize(("name", "bias"), [("rnn-attention, notes", False), ("moe-additive", True)])
+def test_a_bias_is_named_where_there_is_one(name: str, bias: bool) -> None:
+    numbers = query_numbers(made(name), SOURCE, TARGET, Query())
+    assert any("+ b" in term.what for term in numbers.terms) == bias
+
+
 def test_nothing_is_shown_where_the_equation_is_not_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that does not divide by √d: its own weights differ from the equation's."""
     from regard.layers import attention

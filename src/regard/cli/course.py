@@ -96,9 +96,9 @@ def claims(
     """Test what the course notes claim by small experiments.
 
     They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown or not shown, or, for a
-    printed figure, rounded or wrong. What counts as shown is fixed before anything is measured. Experiments train small
-    models, a few minutes of one core each. Finished experiments are kept; rerun to resume interrupted ones. The report
-    is printed and written as report.md and report.html.
+    printed figure, rounded or wrong. What counts as shown was fixed before anything was measured, with two exceptions
+    that docs/claims.md names. Experiments train small models, a few minutes of one core each. Finished experiments are
+    kept; rerun to resume interrupted ones. The report is printed and written as report.md and report.html.
 
     \b
       regard claims --list

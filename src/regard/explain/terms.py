@@ -109,10 +109,11 @@ def additive_terms(
     coverage: tuple[Array, Array] | None = None,  # w (A,) and Σ α of the previous steps, (S,)
 ) -> list[Term]:
     keys, query = of_key(h), of_query(s)
+    b = "" if of_query.bias is None else " + b"
     terms = [
         Term("s", "decoder state (the query)", s),
         Term("h", "the encoder's output for each word", h, True),
-        Term("W₂s", "W₂ s + b", query),
+        Term("W₂s", f"W₂ s{b}", query),
         Term("W₁h", "W₁ h", keys, True),
     ]
     if coverage is not None:
@@ -120,7 +121,7 @@ def additive_terms(
         keys = keys + before[:, None] * w
         terms.append(Term("Σα", "attention of the steps before", before, True))
     bent = np.tanh(keys + query)
-    inside = "W₁h + W₂s + b" if coverage is None else "W₁h + W₂s + b + w Σα"
+    inside = f"W₁h + W₂s{b}" + ("" if coverage is None else " + w Σα")
     terms += [Term("tanh", f"tanh({inside})", bent, True), Term("vᵀtanh", f"vᵀ tanh({inside})", bent @ v, True)]
     return terms + weighted_sum_terms(bent @ v, mask, h, "h", "the same h")
 

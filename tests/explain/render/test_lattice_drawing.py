@@ -51,6 +51,12 @@ def test_no_two_labels_overlap(pieces: list[list[str]]) -> None:
     ElementTree.fromstring(svg(drawing))
 
 
+def test_a_piece_of_spaces_is_no_empty_box() -> None:
+    texts = [label.text for label in lattice_drawing(a_search([["a"], ["\u202f", "b"]])).labels]
+    assert "␣" in texts
+    assert not [text for text in texts if not text.strip()]
+
+
 def test_the_picture_of_a_real_search(translator: Translator) -> None:
     found = lattice(translator.bundle, SOURCE, 3)
     written = svg(lattice_drawing(found))

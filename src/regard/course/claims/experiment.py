@@ -1,6 +1,7 @@
 """Common parts of all experiments: results and verdicts, one small corpus, one recipe, trained models.
 
-The criterion for "shown" is part of a claim and is fixed before its experiment runs. A verdict is one of
+The criterion for "shown" is part of a claim and is fixed before its experiment runs, with two exceptions that
+docs/claims.md names. A verdict is one of
 
     shown               the measurement meets the criterion with every seed
     not shown           it does not; that is no proof of the contrary

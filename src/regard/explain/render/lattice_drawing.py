@@ -21,6 +21,7 @@ WIDEST_BEAM, MOST_NODES = 10, 900
 HIGH, PITCH, GAP, PAD = 38.0, 46.0, 36.0, 7.0  # box height, row distance, column gap, label padding
 HEADING, LEFT = 20.0, 24.0  # space above and left of the first box
 LONGEST = 12.0  # maximum em of a label
+OPEN_BOX = "␣"
 BOLD = 1.1  # width of bold letters relative to regular ones
 LOOKS = {  # frame, fill and text
     "best": (ACCENT, ACCENT_SOFT, ACCENT),
@@ -76,7 +77,10 @@ def placed(lattice: Lattice) -> tuple[list[Point], list[tuple[float, float]], fl
 
 
 def label(node: Node) -> str:
-    return cut(printable(node.piece), LONGEST)
+    """
+    A piece of spaces alone, such as the thin one before a French question mark, would look like an empty box.
+    """
+    return cut(printable(node.piece), LONGEST) if node.piece.strip() else OPEN_BOX * len(node.piece)
 
 
 def so_far(node: Node) -> str:
