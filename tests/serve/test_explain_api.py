@@ -95,6 +95,16 @@ def test_other_words_for_a_word_of_a_translation(client: TestClient) -> None:
     assert ask(client, "alternatives", 413, position=0, translation="chat " * 3000)["field"] == "translation"
 
 
+def test_other_wordings_of_a_sentence(client: TestClient) -> None:
+    found = ask(client, "wordings", text=f"I see the dog. {TEXT}", sentence=1)
+    assert found["sentence"]["index"] == 1
+    assert 1 <= len(found["wordings"]) <= 4
+    assert TARGET not in [one["text"] for one in found["wordings"]]
+    other = ask(client, "wordings", translation="Un chien mange.", count=1)
+    assert [one["text"] for one in other["wordings"]] == [TARGET]
+    assert ask(client, "wordings", 400, count=11)["field"] == "count"
+
+
 def test_attention(client: TestClient, model: Translator) -> None:
     found = ask(client, "attention")
     grid = explain(model, TEXT).grid()

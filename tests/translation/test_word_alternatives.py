@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from itertools import combinations
 
 import pytest
 
@@ -12,7 +14,14 @@ from regard.explain.sentence_pair import explained_source
 from regard.search.options import SearchOptions
 from regard.text.words import split_words, word_spans
 from regard.translation.options import TranslateOptions
-from regard.translation.word_alternatives import KEPT, LEAST, NUMBER, WordAlternatives, word_alternatives
+from regard.translation.word_alternatives import (
+    KEPT,
+    LEAST,
+    NUMBER,
+    WordAlternatives,
+    other_wordings,
+    word_alternatives,
+)
 from regard.translator import Translator
 
 SOFA = "The black cat sleeps on the old sofa."
@@ -98,3 +107,26 @@ def test_numbers_elsewhere_stay(both: dict[str, Translator]) -> None:
     assert found
     assert words
     assert all("24" in one.text for one in found)
+
+
+def test_other_wordings_are_not_nearly_the_same(both: dict[str, Translator]) -> None:
+    translator = both["ctranslate2"]
+    text = "She paid 24 euros for the old book, which is not clear to me either."
+    found = explained_source(translator, text)
+    pipeline = translator.pipeline(SearchOptions(2), TranslateOptions(guard=False))
+    wordings = [one.text for one in other_wordings(pipeline, found.unit, found.shown.text)]
+    assert 1 <= len(wordings) <= 4
+    assert all("24" in one for one in wordings)
+    every = [re.findall(r"\w+", one.lower()) for one in (found.shown.text, *wordings)]
+    assert all(word_edits(one, other) >= 2 for one, other in combinations(every, 2))
+
+
+def word_edits(words: list[str], others: list[str]) -> int:
+    """The edit distance."""
+    row = [*range(len(others) + 1)]
+    for i, word in enumerate(words, start=1):
+        last, row = row, [i]
+        row += [0] * len(others)
+        for j, other in enumerate(others, start=1):
+            row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (word != other))
+    return row[-1]

@@ -33,7 +33,9 @@ from regard.serve.errors import FieldError, ServeError, deadline_exceeded, serve
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
 from regard.translation.options import TranslateOptions
-from regard.translation.word_alternatives import WordAlternatives, word_alternatives
+from regard.translation.pipeline import Pipeline
+from regard.translation.translation import Candidate
+from regard.translation.word_alternatives import WordAlternatives, other_wordings, word_alternatives
 from regard.translator import Translator
 
 if TYPE_CHECKING:
@@ -102,16 +104,32 @@ def find_alternatives(
     translator: Translator, query: SentenceQuery, limit: int, position: int, count: int
 ) -> tuple[ExplainedSource, WordAlternatives]:
     """Return the sentence, and the other words for a word of the query's translation, by default the model's own."""
-    found = find_sentence(translator, query, limit)
-    translation = found.shown.text if query.translation is None else query.translation
-    check_length(len(translation), TARGET_CHARACTERS * limit, "translation")
-    search = SearchOptions(found.search.beam, found.search.length_penalty)
-    pipeline = found.translator.pipeline(search, TranslateOptions(mend=found.search.mend, guard=False))
+    found, pipeline, translation = found_translation(translator, query, limit)
     known = found.translator.target_words
     try:
         return found, word_alternatives(pipeline, found.unit, translation, position, known, count)
     except InputError as problem:
         raise FieldError("position", str(problem)) from None
+
+
+def find_wordings(
+    translator: Translator, query: SentenceQuery, limit: int, count: int
+) -> tuple[ExplainedSource, list[Candidate]]:
+    """Return the sentence, and other translations of it than the query's, by default the model's own."""
+    found, pipeline, translation = found_translation(translator, query, limit)
+    return found, other_wordings(pipeline, found.unit, translation, count)
+
+
+def found_translation(
+    translator: Translator, query: SentenceQuery, limit: int
+) -> tuple[ExplainedSource, Pipeline, str]:
+    """Return the sentence, a pipeline without judgements, and the query's translation, by default the model's own."""
+    found = find_sentence(translator, query, limit)
+    translation = found.shown.text if query.translation is None else query.translation
+    check_length(len(translation), TARGET_CHARACTERS * limit, "translation")
+    search = SearchOptions(found.search.beam, found.search.length_penalty)
+    options = TranslateOptions(mend=found.search.mend, guard=False)
+    return found, found.translator.pipeline(search, options), translation
 
 
 def check_length(tokens: int, limit: int, field: str) -> None:

@@ -1,24 +1,30 @@
-"""Other words for a place in a translation, to offer to a reader.
+"""Other words for a place in a translation, and other wordings of a sentence, to offer to a reader.
 
     P(w | y<t, x) = Π P(piece | x, y<t, pieces before it)     over the pieces of the word w, after the words y<t
 
 The most probable next pieces after the words before the place are completed to words, and those that begin several
 words are continued in several ways. Offered are words of the language, in the case of the place, each with the
 translation that continues with it. `alternatives.py` has the next pieces themselves, whatever they are.
+
+Other wordings are the hypotheses of a wide beam, of which most are nearly the same: only those are offered that differ
+from each other in several words.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from operator import mul
 from typing import NamedTuple
 
 from regard.search.constraints import EOS, satisfies
-from regard.search.engine import Ids
+from regard.search.engine import Ids, StopSignal
+from regard.search.required_terms import NO_SEARCH_DEMAND
 from regard.text.known_words import KnownWords
 from regard.text.slots import SLOT, fill
 from regard.text.words import split_words, word_spans
@@ -26,11 +32,15 @@ from regard.translation.alternatives import before_word
 from regard.translation.confidence import invented_words
 from regard.translation.pipeline import Pipeline
 from regard.translation.placeholder_check import checked, repaired
+from regard.translation.translation import Candidate
 from regard.translation.units import Unit
 
 LEAST = 0.01  # probability of a word that is offered
 MAX_PIECES = 6  # of a word that is offered
 MAX_SPLITS, ROUNDS = 3, 2  # beginnings of words that are continued in several ways: in each round, and rounds
+WIDE_BEAM = 12  # of the search for other wordings
+DIFFERENT, SHORT = 2, 5  # words in which wordings differ; one in sentences of up to SHORT words
+MAX_SECONDS = 2.0  # of the search for other wordings, which usually takes a tenth
 KEPT, NUMBER = "it is kept as in the source", "it is a number"
 
 
@@ -93,6 +103,39 @@ def word_alternatives(
 
 def _simplified(word: str) -> str:
     return word.casefold().replace("’", "'")
+
+
+def other_wordings(pipeline: Pipeline, unit: Unit, translation: str, count: int = 4) -> list[Candidate]:
+    """Returns other translations of a unit than the given one, best first, at most `count`."""
+    options = replace(pipeline.search, beam=WIDE_BEAM, nbest=WIDE_BEAM)
+    stop = StopSignal(time.monotonic() + MAX_SECONDS, fallback=False)
+    (draft,) = pipeline.drafts([replace(unit, stop=stop)], [NO_SEARCH_DEMAND], options)
+    kept, found = [_words_of(translation)], []
+    for one, answer in zip(draft.hypotheses, draft.checked_answers, strict=False):
+        final = repaired(answer)
+        words = _words_of(final.text)
+        complete = all(span.status != "missing" for span in final.protected)
+        if complete and all(_are_different(words, other) for other in kept):
+            kept.append(words)
+            found.append(Candidate(final.text, one.score, one.log_prob, one.ids))
+    return found[:count]
+
+
+def _words_of(text: str) -> list[str]:
+    return [_simplified(word) for word in split_words(text) if any(map(str.isalnum, word))]
+
+
+def _are_different(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two sentences differ in enough words.
+
+    >>> _are_different("le chat noir dort là".split(), "le chat noir dort ici".split())
+    True
+    >>> _are_different("le chat noir dort ici encore".split(), "le chat noir dort là encore".split())
+    False
+    """
+    same = sum(block.size for block in SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks())
+    longest = max(len(words), len(others))
+    return longest - same >= (DIFFERENT if longest > SHORT else 1)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-// Other words for a word of the translation. The list is asked for when it is opened; choosing a word puts the
-// translation with it in the place of the shown one at once, and the list stays, so that another one can be tried.
+// Other words for a word of the translation, and other wordings of a sentence. A list is asked for when it is opened;
+// choosing an entry puts it in the place of what is shown at once, and the list stays, so that another can be tried.
 
 import { ask } from "./api.js";
 import { button, h, show } from "./dom.js";
@@ -9,91 +9,132 @@ import { chooseText, chosenText, current, subscribe } from "./state.js";
 import { direction, percent } from "./text.js";
 import { bar } from "./words.js";
 
-let chosen = ""; // the word that was just chosen: a list that is drawn again for it takes the focus back
+/** @typedef {{text: string, key: string, inside: any}} Choice the translation with it, its name, and what is shown */
+
+let chosen = ""; // the key of what was just chosen: a list that is drawn again for it takes the focus back
 
 /**
- * The list for a word.
- * @param {any} answer of /api/words
- * @param {number} number of the word
- * @param {() => void} [filled] called when the list is there
+ * A list of translations of a sentence, of which the shown one is marked.
+ * @param {object} spec
+ * @param {string} spec.label
+ * @param {{path: string, body: object}} spec.wanted the question
+ * @param {(found: any) => Choice[]} spec.choices from its answer
+ * @param {(found: any) => string} spec.note what is said below the list
+ * @param {number} spec.sentence
+ * @param {number} [spec.word] stays selected
+ * @param {string} spec.shown the translation that is shown when the list is opened
+ * @param {() => void} [spec.filled] called when the list is there
  */
-export function alternatives(answer, number, filled = () => {}) {
-  const word = answer.words[number];
-  const wanted = questions.alternatives(current(), answer.translation, number);
-  const list = h("div", { class: "alternatives", role: "listbox", "aria-label": `Instead of ${word.text}` });
-  const note = h("p", { class: "small quiet", role: "status" }, "Searching for other words …");
+function choiceList({ label, wanted, choices, note, sentence, word = -1, shown, filled = () => {} }) {
+  const list = h("div", { class: "alternatives", role: "listbox", "aria-label": label });
+  const below = h("p", { class: "small quiet", role: "status" }, "Searching …");
+  const start = chosenText(current(), sentence); // "" is the model's own
+  const put = (text) => chooseText(text, { sentence, word });
   const back = button("Back", () => put(start), { class: "plain", hidden: true });
-  const element = h("div", { class: "stack" }, list, note, back);
-  const sentence = answer.sentence.index;
-  const start = chosenText(current(), sentence); // what stands here when the list is opened
   const rows = [];
 
-  const put = (text) => chooseText(text, { sentence, word: number });
-  const shown = () => chosenText(current(), sentence) || start || answer.translation;
-
-  function row(one) {
+  function row({ text, key, inside }) {
     const take = () => {
-      chosen = one.word;
-      put(one.text);
+      chosen = key;
+      put(text === shown ? start : text);
     };
-    const made = h(
-      "div",
-      {
-        role: "option",
-        "data-key": `instead-${one.word}`,
-        onclick: take,
-        onkeydown: (event) => {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          take();
-        },
-        title: one.text,
-      },
-      h("span", { class: "name", dir: direction(one.word) }, one.word),
-      bar(one.probability),
-    );
-    rows.push({ made, text: one.text });
+    const press = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      take();
+    };
+    const made = h("div", { role: "option", "data-key": `instead-${key}`, onclick: take, onkeydown: press, title: text }, inside);
+    rows.push({ made, text });
     return made;
   }
 
-  /** Which of the words stands there now; a change from elsewhere (undo) counts too. */
+  /** Which one stands there now; a change from elsewhere (undo) counts too. */
   function mark() {
-    const text = shown();
-    for (const { made, text: own } of rows) made.setAttribute("aria-selected", String(own === text));
-    back.hidden = chosenText(current(), sentence) === start;
+    const now = chosenText(current(), sentence);
+    for (const { made, text } of rows) made.setAttribute("aria-selected", String(text === (now === start ? shown : now)));
+    if (now === start && back.contains(document.activeElement)) list.querySelector("[tabindex='0']")?.focus();
+    back.hidden = now === start;
   }
 
   async function fill() {
     const found = await ask(wanted.path, wanted.body);
-    const own = { word: found.word, probability: found.probability, text: answer.translation };
-    const all = [own, ...found.alternatives].sort((a, b) => b.probability - a.probability);
+    const all = choices(found);
     show(list, all.map(row));
-    const place = Math.max(0, all.indexOf(own));
+    const place = Math.max(0, all.findIndex((one) => one.text === shown));
     rovingList(list, "[role=option]", place);
-    show(note, found.alternatives.length ? `${capital(found.caption)}.` : whyNone(found));
+    show(below, note(found));
     mark();
-    if (chosen === own.word && document.activeElement === document.body) list.children[place].focus();
+    if (all[place]?.key === chosen && document.activeElement === document.body) list.children[place].focus();
     chosen = "";
     const stop = subscribe(() => (list.isConnected ? mark() : stop()));
     filled();
   }
-  fill().catch((error) => show(note, error.message));
-  return element;
+  fill().catch((error) => show(below, error.message));
+  return h("div", { class: "stack" }, list, h("div", { class: "row spread" }, below, back));
 }
 
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+/**
+ * The words that the model might have put in the place of one.
+ * @param {any} answer of /api/words
+ * @param {number} number of the word
+ * @param {() => void} [filled]
+ */
+export function alternatives(answer, number, filled) {
+  const choices = (found) =>
+    [{ word: found.word, probability: found.probability, text: answer.translation }, ...found.alternatives]
+      .sort((a, b) => b.probability - a.probability)
+      .map(({ word, probability, text }) => ({
+        text,
+        key: word,
+        inside: [h("span", { class: "name", dir: direction(word) }, word), bar(probability)],
+      }));
+  return choiceList({
+    label: `Instead of ${answer.words[number].text}`,
+    wanted: questions.alternatives(current(), answer.translation, number),
+    choices,
+    note: (found) => (found.alternatives.length ? `${found.caption[0].toUpperCase()}${found.caption.slice(1)}.` : whyNone(found)),
+    sentence: answer.sentence.index,
+    word: number,
+    shown: answer.translation,
+    filled,
+  });
+}
+
 const whyNone = (found) =>
   found.reason
     ? `There are no other words for “${found.word}”: ${found.reason}.`
     : `No other word has a probability of 1% or more here; “${found.word}” has ${percent(found.probability)}.`;
 
-/**
- * The list in a small window beside the word.
- * @param {any} answer of /api/words
- * @param {number} number of the word
- * @param {() => HTMLElement|null} anchor the word on the page, which is drawn again after a choice
- */
+/** The same of a whole sentence. */
+function wordings(sentence, shown, filled) {
+  const entry = (text) => ({ text, key: text, inside: h("span", { class: "name", dir: direction(text) }, text) });
+  return choiceList({
+    label: "Other wordings",
+    wanted: questions.wordings(current(), sentence, shown),
+    choices: (found) => [{ text: shown }, ...found.wordings].map((one) => entry(one.text)),
+    note: (found) =>
+      found.wordings.length
+        ? "Other translations that the model finds probable, the most probable first."
+        : "The model finds no other wording that differs in more than a word.",
+    sentence,
+    shown,
+    filled,
+  });
+}
+
+/** The list of words in a small window beside the word; `anchor` finds it after the page is drawn again. */
 export function openAlternatives(answer, number, anchor) {
+  const word = answer.words[number].text;
+  const title = ["Other words for “", h("bdi", {}, word), "”"];
+  openBeside(`Other words for ${word}`, title, (filled) => alternatives(answer, number, filled), anchor);
+}
+
+/** The list of wordings of a sentence in a small window. */
+export function openWordings(sentence, shown, anchor) {
+  openBeside("Other wordings", "Other wordings", (filled) => wordings(sentence, shown, filled), anchor);
+}
+
+function openBeside(name, title, make, anchor) {
   document.getElementById("alternatives")?.remove();
   const close = () => box.hidePopover();
   const filled = () => {
@@ -103,20 +144,9 @@ export function openAlternatives(answer, number, anchor) {
   };
   const box = h(
     "div",
-    {
-      id: "alternatives",
-      popover: "auto",
-      role: "dialog",
-      "aria-label": `Other words for ${answer.words[number].text}`,
-      class: "pop stack",
-    },
-    h(
-      "header",
-      { class: "row spread" },
-      h("h3", {}, "Other words for “", h("bdi", {}, answer.words[number].text), "”"),
-      button("Close", close, { class: "plain" }),
-    ),
-    alternatives(answer, number, filled),
+    { id: "alternatives", popover: "auto", role: "dialog", "aria-label": name, class: "pop stack" },
+    h("header", { class: "row spread" }, h("h3", {}, title), button("Close", close, { class: "plain" })),
+    make(filled),
   );
   document.body.append(box);
   box.addEventListener("toggle", (event) => {

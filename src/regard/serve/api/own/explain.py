@@ -161,6 +161,11 @@ ENDPOINTS = (
         Field("count", "integer", "how many, at most", 8, least=1, most=20),
         torch=needs_no_torch,
     ),
+    sentence_endpoint(
+        "/api/wordings", "Other translations of a sentence", "explain_words.wordings_answer",
+        TRANSLATION, Field("count", "integer", "how many, at most", 4, least=1, most=10),
+        torch=needs_no_torch,
+    ),
     pair_endpoint(
         "/api/attention", "Attention maps of every layer and head", "explain_attention.attention_answer",
         KIND, UNITS, READING, LAYER,

@@ -15,7 +15,7 @@ from regard.explain.word_confidence import word_confidences
 from regard.explain.words import TranslatedWord, word_by_word, word_choice
 from regard.serve.api.own.explain_sentence import json_numbers, pair_data, sentence_data, view_data
 from regard.serve.errors import FieldError
-from regard.serve.explain_service import ExplainedModel, SentenceQuery
+from regard.serve.explain_service import ExplainedModel, SentenceQuery, find_wordings
 
 MAX_LETTERS = 100  # maximum length of a word of a minimal pair
 SHARE_CAPTION = (
@@ -106,6 +106,15 @@ def alternatives_answer(
         "reason": found.reason or None,
         "caption": PROBABILITY_CAPTION,
     }
+
+
+def wordings_answer(
+    loaded: ExplainedModel, query: SentenceQuery, model: str, limit: int, count: int = 4
+) -> dict[str, Any]:
+    """Other translations of a sentence, best first."""
+    sentence, found = find_wordings(loaded.translator, query, limit, count)
+    rows = [{"text": one.text, "log_prob": json_numbers(one.log_prob)} for one in found]
+    return {**sentence_data(sentence, model), "wordings": rows}
 
 
 def choice_answer(pair: SentencePair, model: str, words: Sequence[str]) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+// A sentence of the translation as the reader writes it. It can also be kept on the server as a correction, for whoever
+// runs it.
+
+import { isSaved } from "./api.js";
+import { button, h } from "./dom.js";
+import { askJson } from "./network.js";
+import { direction } from "./text.js";
+
+/**
+ * @param {object} of
+ * @param {{source: string, text: string}} of.sentence
+ * @param {{from: string, to: string}} of.languages
+ * @param {(text: string|null) => void} of.done with the new text; null if nothing changes
+ * @param {(text: string) => void} of.say
+ */
+export function editor({ sentence, languages, done, say }) {
+  const box = h("textarea", { "aria-label": "Your translation", dir: direction(sentence.text, languages.to), rows: 3 }, sentence.text);
+  const keep = h("input", { type: "checkbox" });
+  const problem = h("p", { class: "note bad small", hidden: true });
+
+  async function save() {
+    const text = box.value.trim();
+    if (!text || text === sentence.text) return done(null);
+    if (keep.checked)
+      try {
+        await askJson("/suggest", { q: sentence.source, s: text, source: languages.from, target: languages.to });
+        say("Kept as a correction.");
+      } catch (error) {
+        problem.hidden = false;
+        problem.textContent = `The correction was not kept: ${error.message}`;
+        keep.checked = false;
+        return;
+      }
+    done(text);
+  }
+
+  const element = h(
+    "form",
+    {
+      class: "stack edit",
+      onsubmit: (event) => {
+        event.preventDefault();
+        save();
+      },
+      onkeydown: (event) => {
+        if (event.key === "Escape") done(null);
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+        if (event.key === "Escape") event.stopPropagation();
+      },
+    },
+    box,
+    isSaved() ? null : h("label", { class: "small" }, keep, " Keep it on the server as a correction, for whoever runs it"),
+    problem,
+    h(
+      "p",
+      { class: "row" },
+      h("button", { type: "submit", class: "main" }, "Done"),
+      button("Cancel", () => done(null)),
+    ),
+  );
+  return { element, focus: () => box.focus() };
+}

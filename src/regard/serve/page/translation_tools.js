@@ -1,0 +1,51 @@
+// What can be done with a translation: other wordings, edit, copy, download, listen.
+
+import { openWordings } from "./alternatives.js";
+import { isSaved } from "./api.js";
+import { button, h } from "./dom.js";
+import { speech } from "./speech.js";
+
+/**
+ * @param {object} of
+ * @param {() => string} of.text the whole translation as the reader sees it
+ * @param {() => {sentence: number, text: string}} of.focus the sentence in focus as the reader sees it
+ * @param {() => void} of.edit
+ * @param {() => string} of.language of the translation
+ * @param {(text: string) => void} of.say
+ * @returns {{element: HTMLElement, update: (has: {text: boolean, model: boolean}) => void}}
+ */
+export function translationTools({ text, focus, edit, language, say }) {
+  const plain = { class: "plain" };
+  const open = () => {
+    const { sentence, text: shown } = focus();
+    openWordings(sentence, shown, () => other);
+  };
+  const other = button("Other wordings", open, { ...plain, "aria-haspopup": "dialog" });
+  const change = button("Edit", edit, plain);
+  const copy = button("Copy", async () => (await navigator.clipboard.writeText(text()), say("Copied.")), plain);
+  const download = button("Download", () => save(text(), `translation-${language() || "text"}.txt`), plain);
+  const listen = speech({ text, language });
+  const element = h(
+    "div",
+    { class: "row tools", role: "group", "aria-label": "Translation" },
+    isSaved() ? null : [other, change],
+    copy,
+    download,
+    listen.element,
+  );
+
+  function update({ text: any, model }) {
+    for (const one of [change, copy, download]) one.disabled = !any;
+    other.disabled = !any || !model;
+    other.title = any && !model ? "Not for a translation by way of another language" : "";
+    listen.update(any);
+  }
+  return { element, update };
+}
+
+/** Save a text as a file of the reader. */
+function save(text, name) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain;charset=utf-8" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
