@@ -65,6 +65,7 @@ export function arcs({ words, from, heads, choose, label }) {
     drawing.replaceChildren(...paths);
   }
   new ResizeObserver(draw).observe(inner);
+  inner.addEventListener("redraw", draw);
   return h("div", { class: "scroll" }, inner);
 }
 

@@ -116,15 +116,20 @@ export function thumbnail(values, problems, width, height) {
   const rows = values.length || 1;
   const columns = values[0]?.length || 1;
   const pen = canvas.getContext("2d");
-  pen.fillStyle = heatColour();
-  values.forEach((row, r) => {
-    if (problems?.[r]) return;
-    row.forEach((value, c) => {
-      if (!Number.isFinite(value)) return;
-      pen.globalAlpha = Math.min(1, Math.max(0, value));
-      pen.fillRect((c * width) / columns, (r * height) / rows, Math.ceil(width / columns), Math.ceil(height / rows));
+  function draw() {
+    pen.clearRect(0, 0, width, height);
+    pen.fillStyle = heatColour();
+    values.forEach((row, r) => {
+      if (problems?.[r]) return;
+      row.forEach((value, c) => {
+        if (!Number.isFinite(value)) return;
+        pen.globalAlpha = Math.min(1, Math.max(0, value));
+        pen.fillRect((c * width) / columns, (r * height) / rows, Math.ceil(width / columns), Math.ceil(height / rows));
+      });
     });
-  });
+  }
+  draw();
+  canvas.addEventListener("redraw", draw);
   return canvas;
 }
 

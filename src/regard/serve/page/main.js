@@ -8,6 +8,7 @@ import { loadModels, models, modelOf, version } from "./models.js";
 import { onConnection, onKeyWanted, useKey } from "./network.js";
 import { savedSentences } from "./saved.js";
 import { canUndo, current, readAddress, select, subscribe, undo } from "./state.js";
+import { redrawWithMedia } from "./redraw.js";
 import { theme } from "./theme.js";
 import { saveAsFile } from "./export.js";
 import { translateEntrance } from "./translate.js";
@@ -189,6 +190,7 @@ function askForKey(message) {
   );
 }
 
+redrawWithMedia();
 onKeyWanted(askForKey);
 onConnection((gone) => {
   banner(

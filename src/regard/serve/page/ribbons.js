@@ -90,6 +90,7 @@ export function ribbons({ source, target, links, word = -1, from = -1, uncovered
     );
   }
   new ResizeObserver(draw).observe(inner);
+  inner.addEventListener("redraw", draw);
   const light = (event) => {
     const over = event.type === "pointerover" ? event.target.closest?.(".word") : null;
     const side = over?.parentElement === top ? "source" : "target";

@@ -1,6 +1,7 @@
 // Light, dark, or as the system says; the choice is remembered on this device only.
 
 import { button } from "./dom.js";
+import { redraw } from "./redraw.js";
 
 const NEXT = { "": "dark", dark: "light", light: "" };
 const NAMES = { "": "as the system", dark: "dark", light: "light" };
@@ -13,6 +14,7 @@ export function theme() {
     now = next;
     if (now) document.documentElement.dataset.theme = now;
     else delete document.documentElement.dataset.theme;
+    redraw();
     box.textContent = SIGNS[now];
     box.title = `Colours: ${NAMES[now]}`;
     box.setAttribute("aria-label", `Colours: ${NAMES[now]}. Change`);
