@@ -69,6 +69,70 @@ def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undo
     expect(word).to_be_focused()
 
 
+VOICE = """
+const said = (window.said = []);
+const voice = { lang: "en-GB", localService: true };
+const speak = (one) => said.push([one.text, one.lang]);
+const speech = { getVoices: () => [voice], speak, cancel: () => {}, addEventListener: () => {} };
+Object.defineProperty(window, "speechSynthesis", { value: speech });
+window.SpeechSynthesisUtterance = function (text) { this.text = text; };
+"""
+
+
+def test_a_translation_is_reworded_edited_copied_downloaded_read_aloud_and_found_again(open_page: Open) -> None:
+    page = open_page()
+    page.add_init_script(VOICE)
+
+    def with_state(route: Route) -> None:  # as of a server with --state
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"corrections": True})
+
+    page.route("**/api/models", with_state)
+    page.reload()
+    box, output = page.get_by_label("Text to translate"), page.locator("#output")
+    page.get_by_label("Translate from").select_option("fr")
+    box.fill("Je le vois. Le chat noir dort sur le vieux canapé.")
+    expect(output).to_contain_text("sofa")
+    before = output.inner_text()
+    page.get_by_role("button", name="Other wordings").press("Enter")
+    window = page.get_by_role("dialog", name="Other wordings")
+    expect(window.get_by_role("option", selected=True)).to_have_text(before.split(".")[0] + ".")
+    page.keyboard.press("End")
+    wanted = window.get_by_role("option").last.inner_text()
+    page.keyboard.press("Enter")
+    expect(output).to_contain_text(wanted)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Other wordings")).to_be_focused()
+
+    edit = page.get_by_role("button", name="Edit", exact=True)
+    edit.press("Enter")
+    own = page.get_by_label("Your translation")
+    expect(own).to_be_focused()
+    own.fill("I can see him.")
+    page.get_by_label("Keep it on the server as a correction").check()
+    with page.expect_response("**/suggest") as kept:
+        own.press("Control+Enter")
+    assert kept.value.ok
+    assert kept.value.request.post_data_json["q"] == "Je le vois."
+    expect(output).to_contain_text("I can see him. ")
+    expect(edit).to_be_focused()
+    shown = output.inner_text()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    assert page.evaluate("navigator.clipboard.readText()") == shown
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8") == shown
+    page.get_by_role("button", name="Listen").click()
+    assert page.evaluate("said") == [[shown, "en-GB"]]
+
+    box.fill("Merci.")
+    expect(output).to_contain_text("Thank")
+    page.get_by_text("History of this visit").click()
+    page.get_by_role("button", name=re.compile("Je le vois")).click()
+    expect(box).to_have_value("Je le vois. Le chat noir dort sur le vieux canapé.")
+    expect(output).to_have_text(before)
+
+
 PARAGRAPHS = """The black cat sleeps on the old sofa near the window. The dog is in the garden with the man. I see him.
 
 The house is near the river. The old man reads a book in the garden and the cat sleeps."""

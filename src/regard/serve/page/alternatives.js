@@ -163,8 +163,10 @@ function openBeside(name, title, make, anchor) {
     const beside = anchor()?.getBoundingClientRect() ?? new DOMRect();
     const size = box.getBoundingClientRect();
     const left = Math.max(8, Math.min(beside.left, innerWidth - size.width - 8));
-    const below = beside.bottom + 6 + size.height < innerHeight || beside.top < size.height;
+    const most = innerHeight - size.height - 8; // where it just fits
+    const above = beside.top - size.height - 6;
+    const top = beside.bottom + 6 <= most || above < 8 ? Math.min(beside.bottom + 6, Math.max(8, most)) : above;
     box.style.setProperty("left", `${left}px`);
-    box.style.setProperty("top", `${below ? beside.bottom + 6 : beside.top - size.height - 6}px`);
+    box.style.setProperty("top", `${top}px`);
   }
 }

@@ -29,6 +29,12 @@ export function button(label, onclick, props = {}) {
   return h("button", { type: "button", onclick, ...props }, label);
 }
 
+/** A control with a picture, an SVG path of 24 by 24, and a name that appears beside it on hover. */
+export function icon(name, path, onclick, props = {}) {
+  const picture = svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: path }));
+  return button(picture, onclick, { title: name, "aria-label": name, class: "plain", ...props });
+}
+
 /**
  * A row of alternatives of which one holds, as radio buttons: the browser gives them arrow keys and a group name.
  * @param {string} name

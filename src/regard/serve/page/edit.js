@@ -1,8 +1,7 @@
-// A sentence of the translation as the reader writes it. It can also be kept on the server as a correction, for whoever
-// runs it.
+// A sentence of the translation as the reader writes it. Where the server collects corrections, it can be kept as one.
 
-import { isSaved } from "./api.js";
 import { button, h } from "./dom.js";
+import { keepsCorrections } from "./models.js";
 import { askJson } from "./network.js";
 import { direction } from "./text.js";
 
@@ -14,7 +13,7 @@ import { direction } from "./text.js";
  * @param {(text: string) => void} of.say
  */
 export function editor({ sentence, languages, done, say }) {
-  const box = h("textarea", { "aria-label": "Your translation", dir: direction(sentence.text, languages.to), rows: 3 }, sentence.text);
+  const box = h("textarea", { "aria-label": "Your translation", "data-key": "edit", dir: direction(sentence.text, languages.to), rows: 3 }, sentence.text);
   const keep = h("input", { type: "checkbox" });
   const problem = h("p", { class: "note bad small", hidden: true });
 
@@ -49,7 +48,7 @@ export function editor({ sentence, languages, done, say }) {
       },
     },
     box,
-    isSaved() ? null : h("label", { class: "small" }, keep, " Keep it on the server as a correction, for whoever runs it"),
+    keepsCorrections() ? h("label", { class: "small" }, keep, " Keep it on the server as a correction, for whoever runs it") : null,
     problem,
     h(
       "p",

@@ -2,7 +2,7 @@
 // of the first entrance comes with the page, that of the others when they are opened.
 
 import { isSaved } from "./api.js";
-import { button, h, show, svg } from "./dom.js";
+import { button, h, icon, show } from "./dom.js";
 import { bindKeys, helpDialog } from "./keys.js";
 import { loadModels, models, modelOf, version } from "./models.js";
 import { onConnection, onKeyWanted, useKey } from "./network.js";
@@ -82,13 +82,7 @@ function topLine() {
     link.addEventListener("click", (event) => (event.preventDefault(), select({ view })));
     link.addEventListener("pointerenter", () => ENTRANCES[view][1]().catch(() => {})); // so that it is there at a click
   }
-  const icon = (id, name, act) =>
-    button(svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: ICONS[id] })), act, {
-      id,
-      title: name,
-      "aria-label": name,
-      class: "plain",
-    });
+  const tool = (id, name, act) => icon(name, ICONS[id], act, { id });
   const copyLink = async () => {
     await navigator.clipboard.writeText(location.href);
     say("The link to this view is copied.");
@@ -97,11 +91,11 @@ function topLine() {
   };
   show(
     place("tools"),
-    icon("undo", "Undo", () => undo()),
-    isSaved() ? null : icon("link", "Copy the link to this view", copyLink),
-    isSaved() ? null : icon("save", "Save this view as one file", () => saveAsFile(banner)),
+    tool("undo", "Undo", () => undo()),
+    isSaved() ? null : tool("link", "Copy the link to this view", copyLink),
+    isSaved() ? null : tool("save", "Save this view as one file", () => saveAsFile(banner)),
     theme(),
-    icon("keys", "Keys and help", () => place("help").showModal()),
+    tool("keys", "Keys and help", () => place("help").showModal()),
   );
   place("skip").addEventListener("click", (event) => {
     event.preventDefault();

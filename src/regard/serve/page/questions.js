@@ -77,6 +77,12 @@ export const alternatives = (sel, translation, position) => ({
   body: { ...sentenceOf(sel), translation, position },
 });
 
+/** Other translations of a sentence than the shown one. */
+export const wordings = (sel, sentence, translation) => ({
+  path: "/api/wordings",
+  body: { ...sentenceOf(sel), sentence, translation },
+});
+
 /** The words of a translation with the shares of source and preceding words, which take longer than all the rest. */
 export const shares = (sel, translation) => ({
   path: "/api/words",

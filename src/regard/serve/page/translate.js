@@ -5,9 +5,11 @@ import { openAlternatives } from "./alternatives.js";
 import { ask, isSaved } from "./api.js";
 import { askTranslation } from "./ask_translation.js";
 import { button, h, show } from "./dom.js";
+import { editor } from "./edit.js";
 import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
 import { glossaryFold } from "./glossary.js";
+import { historyFold } from "./history.js";
 import { languageBar, otherLanguage } from "./languages.js";
 import { formalityPicker, languageName, languages, pivot } from "./models.js";
 import { ApiError } from "./network.js";
@@ -17,17 +19,17 @@ import { receipt } from "./receipt.js";
 import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
 import { countText, LONGEST, sourceBox } from "./source_box.js";
-import { chosenText, current, select } from "./state.js";
+import { chooseText, chosenText, current, select } from "./state.js";
 import { direction, pieces } from "./text.js";
+import { translationTools } from "./translation_tools.js";
 
 export function translateEntrance(say) {
   const output = h("div", { class: "output", id: "output", role: "group", "aria-busy": "false", "aria-label": "Translation, word by word" });
   const doubts = h("div", { class: "result stack" });
   const strip = h("section", { class: "result stack", "aria-label": "How the words correspond" });
   const count = h("span");
-  const copy = button("Copy", async () => (await navigator.clipboard.writeText(wholeText()), say("Copied.")), {
-    class: "plain",
-  });
+  const tools = translationTools({ text: wholeText, focus, edit, language: () => languages(current()).to, say });
+  const history = historyFold();
   const bar = languageBar(() => wholeText());
   const receipts = h("div", { class: "result" });
   const way = h("span"); // the languages between, if there are any
@@ -36,6 +38,7 @@ export function translateEntrance(say) {
   let changed = null; // the words of a sentence that the reader has changed
   let control = null;
   let asked = null;
+  let editing = null; // the editor of a sentence, with its number
 
   const element = h(
     "div",
@@ -55,12 +58,13 @@ export function translateEntrance(say) {
           button("Clear", () => select({ text: "" }), { class: "plain" }),
         ),
       ),
-      h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), way, copy)),
+      h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), way, tools.element)),
     ),
     doubts,
     strip,
     receipts,
     isSaved() ? null : h("div", { class: "extras" }, glossaryFold(), filesFold(say)),
+    isSaved() ? null : history.element,
   );
   bindWords(output, choose);
 
@@ -87,10 +91,10 @@ export function translateEntrance(say) {
   }
 
   function clear() {
-    row = asked = changed = null;
+    row = asked = changed = editing = null;
     words = [];
     for (const one of [doubts, strip, receipts, way]) show(one);
-    copy.disabled = true;
+    tools.update({ text: false, model: false });
     stale(false);
   }
 
@@ -126,7 +130,8 @@ export function translateEntrance(say) {
       if (mine !== control) return; // or it goes into another language, now that its own is known
       row = found;
       words = row.sentences.map((_, number) => wordsOf(row, number));
-      changed = null;
+      changed = editing = null;
+      history.add(wanted.body.text, row.text, languages(current()));
       bar.update(current(), row.sure);
       stale(false);
       draw(current());
@@ -176,13 +181,14 @@ export function translateEntrance(say) {
   function draw(sel) {
     const key = output.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const several = row.sentences.length > 1;
-    copy.disabled = false;
+    tools.update({ text: true, model: row.models.length === 1 });
     output.dir = direction(row.text, languages(sel).to);
     const spans = row.sentences.map((sentence) => sentence.target_span);
     show(
       output,
       pieces(row.text, spans).map(({ span: number, text }) => {
         if (number < 0) return text;
+        if (editing?.number === number) return editing.element;
         const own = chosenText(sel, number);
         const mark = (!own && row.sentences[number].mark) || "";
         return sentenceRun(wordsHere(sel, number), { number, text: own || text, mark, sel, several });
@@ -209,6 +215,26 @@ export function translateEntrance(say) {
       `Sentence ${sel.sentence + 1} of ${last + 1}`,
       step("›", "Next sentence", sel.sentence + 1),
     );
+  }
+
+  /** The sentence that is chosen, as the reader sees it. */
+  function focus() {
+    const { sentence } = current();
+    return { sentence, text: chosenText(current()) || row.sentences[sentence].text };
+  }
+
+  function edit() {
+    const { sentence: number, text } = focus();
+    const done = (written) => {
+      editing = null;
+      if (written !== null) chooseText(written === row.sentences[number].text ? "" : written, { sentence: number });
+      draw(current());
+      tools.focusEdit();
+    };
+    const sentence = { source: row.sentences[number].source, text };
+    editing = { number, ...editor({ sentence, languages: languages(current()), done, say }) };
+    draw(current());
+    editing.focus();
   }
 
   /** The text as the reader sees it, their own choices in place. */

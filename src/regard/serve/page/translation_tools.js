@@ -2,8 +2,11 @@
 
 import { openWordings } from "./alternatives.js";
 import { isSaved } from "./api.js";
-import { button, h } from "./dom.js";
+import { button, h, icon } from "./dom.js";
 import { speech } from "./speech.js";
+
+const COPY = "M9 9h11v11H9zM5 15H4V4h11v1";
+const DOWNLOAD = "M12 4v11m-5-4 5 5 5-5M5 20h14";
 
 /**
  * @param {object} of
@@ -12,7 +15,7 @@ import { speech } from "./speech.js";
  * @param {() => void} of.edit
  * @param {() => string} of.language of the translation
  * @param {(text: string) => void} of.say
- * @returns {{element: HTMLElement, update: (has: {text: boolean, model: boolean}) => void}}
+ * @returns {{element: HTMLElement, update: (has: {text: boolean, model: boolean}) => void, focusEdit: () => void}}
  */
 export function translationTools({ text, focus, edit, language, say }) {
   const plain = { class: "plain" };
@@ -22,12 +25,12 @@ export function translationTools({ text, focus, edit, language, say }) {
   };
   const other = button("Other wordings", open, { ...plain, "aria-haspopup": "dialog" });
   const change = button("Edit", edit, plain);
-  const copy = button("Copy", async () => (await navigator.clipboard.writeText(text()), say("Copied.")), plain);
-  const download = button("Download", () => save(text(), `translation-${language() || "text"}.txt`), plain);
+  const copy = icon("Copy", COPY, async () => (await navigator.clipboard.writeText(text()), say("Copied.")));
+  const download = icon("Download", DOWNLOAD, () => save(text(), `translation-${language() || "text"}.txt`));
   const listen = speech({ text, language });
   const element = h(
     "div",
-    { class: "row tools", role: "group", "aria-label": "Translation" },
+    { class: "tools", role: "group", "aria-label": "Translation" },
     isSaved() ? null : [other, change],
     copy,
     download,
@@ -40,7 +43,7 @@ export function translationTools({ text, focus, edit, language, say }) {
     other.title = any && !model ? "Not for a translation by way of another language" : "";
     listen.update(any);
   }
-  return { element, update };
+  return { element, update, focusEdit: () => change.focus() };
 }
 
 /** Save a text as a file of the reader. */

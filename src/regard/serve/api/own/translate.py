@@ -212,6 +212,7 @@ async def models(call: Call) -> dict[str, Any]:
         },
         "languages": {code: language_name(code) for code in pool.languages},
         "version": __version__,
+        "corrections": call.services.config.state is not None,  # without it, suggestions are lost at the end
     }
 
 
