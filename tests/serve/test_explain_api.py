@@ -161,7 +161,7 @@ def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
     assert names[:4] == ["source.embedding", "source.positions", "source.input", "encoder.1"]
     assert names[-2:] == ["decoder.3", "output"] or names[-2:] == ["decoder.norm", "output"]
     layer = next(part for part in whole["parts"] if part["id"] == "decoder.2")
-    assert len(layer["sizes"]) == len(whole["target_tokens"]) == len(whole["predicted_tokens"])
+    assert len(layer["sample"]) == len(whole["target_tokens"]) == len(whole["predicted_tokens"])
     assert sum(part["parameters"] for part in layer["parts"]) == layer["parameters"]
     said = [step["top"][0]["token"] for step in whole["steps"]]
     assert said == whole["predicted_tokens"]  # the bundled model is sure of this sentence
@@ -169,14 +169,16 @@ def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
     own = {part["kind"]: part["values"] for part in head["inside"]}
     attention = ask(client, "attention", units="pieces", reading="predicting", layer=2, translation=TARGET)
     shown = attention["layers"][0][2]
-    np.testing.assert_allclose(np.array(own["weights"])[:-1, :-1], shown["values"], atol=2e-4)  # without EOS
+    np.testing.assert_allclose(np.array(own["weights"])[:-1, :-1], shown["values"], atol=6e-4)  # without EOS
     dot = head["dot"]
-    assert dot["score"] == pytest.approx(np.dot(own["query"][2], own["key"][1]), abs=0.02)  # of four decimals each
+    assert dot["score"] == pytest.approx(np.dot(own["query"][2], own["key"][1]), abs=0.1)  # of three decimals each
     assert dot["scaled"][1] == pytest.approx(own["scores"][2][1], abs=1e-3)
-    assert dot["weights"][1] == pytest.approx(own["weights"][2][1], abs=1e-4)
+    assert dot["weights"][1] == pytest.approx(own["weights"][2][1], abs=6e-4)
     hidden = ask(client, "anatomy/part", part="encoder.1.feed_forward.hidden", first=1000, numbers=8)
     assert (hidden["shape"][1], hidden["first"], len(hidden["values"][0])) == (1024, 1000, 8)
-    every = ask(client, "anatomy/part", part="encoder.1")["inside"]
+    found = ask(client, "anatomy/part", part="encoder.1")
+    np.testing.assert_allclose(found["parts"][-1]["sample"], np.array(found["values"])[:, :16], atol=0.006)
+    every = found["inside"]
     assert [one["id"] for one in every] == [f"encoder.1.attention.{head}" for head in range(1, 5)]
     for wrong, field in (
         ({"part": "encoder.9"}, "part"),

@@ -40,7 +40,10 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
                 {
                     "id": "encoder.1",
                     "kind": "layer",
-                    "parts": [{"id": "encoder.1.attention", "kind": "x", "parts": []}],
+                    "parts": [
+                        {"id": "encoder.1.attention", "kind": "attention", "parts": []},
+                        {"id": "encoder.1.attention.sum", "kind": "sum"},
+                    ],
                 },
                 {"id": "output", "kind": "softmax", "parts": []},
             ]

@@ -9,7 +9,7 @@ which reads one token and predicts the next. `recorded_parts.py` fills the tree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -34,22 +34,10 @@ class ModelPart:
     parameters: int = 0
     parts: tuple[ModelPart, ...] = ()
 
-    @property
-    def sizes(self) -> Array | None:
-        """(rows,): the root mean square of each row; None for what is not a vector per token."""
-        if self.values is None or self.keys is not None:
-            return None
-        found: Array = np.sqrt((self.values**2).mean(axis=-1))
-        return found
-
     def walk(self) -> Iterator[ModelPart]:
         yield self
         for part in self.parts:
             yield from part.walk()
-
-    def without_values(self) -> ModelPart:
-        """This part and those within it, each with its name, but no numbers."""
-        return replace(self, values=None, parts=tuple(part.without_values() for part in self.parts))
 
 
 @dataclass(frozen=True)

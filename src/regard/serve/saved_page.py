@@ -93,13 +93,15 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
 
 
 async def about_parts(ask: Ask, about: Answer) -> None:
-    """Request every part of the model down to its heads, each with the first numbers of its vectors."""
+    """Request the stack of the model, and its layers, attentions and heads. The numbers of the other parts of layers
+    would make the file twice as large."""
     found = await ask("/api/anatomy", about)
 
     async def open_part(part: Answer) -> None:
         await ask("/api/anatomy/part", {**about, "part": part["id"]})
         for inside in part["parts"]:
-            await open_part(inside)
+            if inside["kind"] in ("attention", "head"):
+                await open_part(inside)
 
     for part in found["parts"] if found else ():
         if part["kind"] != "softmax":

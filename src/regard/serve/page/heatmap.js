@@ -141,3 +141,24 @@ export function heatColour(sign = "") {
   probe.remove();
   return colour;
 }
+
+/**
+ * Numbers of any size as a picture of as many pixels, which CSS scales up: a row for each token, or a column with
+ * `across`. The square root of a number's share of the largest is its shade.
+ */
+export function pixels(values, { across = false } = {}) {
+  const [rows, columns] = [values.length, values[0]?.length ?? 1];
+  const size = across ? { width: rows, height: columns } : { width: columns, height: rows };
+  const canvas = h("canvas", { ...size, "aria-hidden": "true", class: "pixels" });
+  const pen = canvas.getContext("2d");
+  const most = Math.max(1e-9, ...values.map((row) => Math.max(...row.map(Math.abs))));
+  const [above, below] = [heatColour(), heatColour("negative")];
+  values.forEach((row, r) =>
+    row.forEach((value, c) => {
+      pen.globalAlpha = Math.sqrt(Math.abs(value) / most);
+      pen.fillStyle = value < 0 ? below : above;
+      pen.fillRect(across ? r : c, across ? c : r, 1, 1);
+    }),
+  );
+  return canvas;
+}

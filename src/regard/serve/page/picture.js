@@ -64,7 +64,7 @@ export function picturePanel(others) {
       title: "The whole model",
       lede:
         "The model as it computed this sentence. Open a block to see what is inside: a layer, a head, one dot " +
-        "product. The shade of a cell is the size of the vector of one token.",
+        "product. A strip has a column for each token, with the first 16 numbers of its vector.",
     },
     steps,
     tree,

@@ -1,13 +1,12 @@
 // Inside a layer: the heads of an attention, the vectors and maps of one head, one dot product, and the numbers of any part.
 
 import { button, h } from "./dom.js";
-import { heatColour, heatmap } from "./heatmap.js";
-import { headRow, open, stepOf } from "./picture_stack.js";
+import { heatmap, pixels } from "./heatmap.js";
+import { headRow, open, stepOf, tokensOf } from "./picture_stack.js";
 import { select } from "./state.js";
 import { decimal } from "./text.js";
 import { bar } from "./words.js";
 
-const tokensOf = (answer, side) => (side === "source" ? answer.source_tokens : answer.target_tokens);
 let withNumbers = false; // whether the cells of vectors show their numbers; the same for every part
 
 export const headsView = (answer) => headRow(answer.inside.filter((one) => one.kind === "head"));
@@ -45,26 +44,12 @@ function cellMap(answer, part, sel) {
   );
 }
 
-/** All numbers of a matrix as a picture: as many pixels as numbers, scaled up. */
 function vectorPicture(part) {
-  const rows = part.values.length;
-  const columns = part.values[0]?.length ?? 1;
-  const canvas = h("canvas", { width: columns, height: rows, "aria-hidden": "true", class: "pixels" });
-  const pen = canvas.getContext("2d");
-  const most = Math.max(1e-9, ...part.values.flat().map(Math.abs));
-  const [above, below] = [heatColour(), heatColour("negative")];
-  part.values.forEach((row, r) =>
-    row.forEach((value, c) => {
-      pen.globalAlpha = Math.min(1, Math.abs(value) / most);
-      pen.fillStyle = value < 0 ? below : above;
-      pen.fillRect(c, r, 1, 1);
-    }),
-  );
   return h(
     "figure",
     {},
     h("figcaption", {}, button(part.name, () => open(part.id), { class: "plain", "data-key": `part-${part.id}` })),
-    canvas,
+    pixels(part.values),
     h("p", { class: "equation small" }, part.what),
   );
 }
@@ -88,7 +73,7 @@ export function valuesView(answer, sel, turn) {
     distribution: false,
     row: answer.side === "target" ? stepOf(answer, sel) : -1,
     choose: (row, column) =>
-      (picked.textContent = `${rows[row]}, number ${answer.first + column + 1} of ${all}: ${decimal(answer.values[row][column], 4)}`),
+      (picked.textContent = `${rows[row]}, number ${answer.first + column + 1} of ${all}: ${decimal(answer.values[row][column], 3)}`),
   });
   table.classList.add("fine");
   table.classList.toggle("numbered", withNumbers);

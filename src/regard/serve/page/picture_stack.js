@@ -1,8 +1,8 @@
-// The stack: encoder and decoder as blocks, each with a strip of one cell for each token; and one layer, with the path of
+// The stack: encoder and decoder as blocks, each with a strip of one column for each token; and one layer, with the path of
 // its residual sums.
 
 import { button, h } from "./dom.js";
-import { thumbnail } from "./heatmap.js";
+import { pixels, thumbnail } from "./heatmap.js";
 import { panelLinks } from "./picture_links.js";
 import { panelsOf } from "./places.js";
 import { distribution } from "./picture_steps.js";
@@ -11,13 +11,15 @@ import { direction, large } from "./text.js";
 
 export const open = (part) => select({ part, query: -1, key: -1 });
 
+/** What the encoder or the decoder reads. */
+export const tokensOf = (answer, side) => (side === "source" ? answer.source_tokens : answer.target_tokens);
+
 /** The step that is shown: the last one if the translation is shorter than it was. */
 export const stepOf = (answer, sel) => Math.max(0, Math.min(sel.step, answer.target_tokens.length - 1));
 
 export function stackView(answer, sel, others) {
   const sides = { source: [], target: [] };
   for (const part of answer.parts) sides[part.side].push(part);
-  const most = largest(answer.parts);
   const step = stepOf(answer, sel);
   const read = answer.target_tokens.slice(0, step + 1);
   return [
@@ -30,7 +32,7 @@ export function stackView(answer, sel, others) {
         h("h3", {}, "Encoder"),
         tokens(answer.source_tokens, -1, "What the encoder reads"),
         panelLinks(panelsOf({ kind: "text", side: "source", id: "" }), others),
-        sides.source.map((part) => block(part, most, -1)),
+        sides.source.map((part) => block(part, -1, answer)),
       ),
       h(
         "section",
@@ -38,7 +40,7 @@ export function stackView(answer, sel, others) {
         h("h3", {}, "Decoder"),
         tokens(answer.target_tokens, step, "What the decoder reads"),
         h("p", { class: "unseen" }, `It has read ${read.length} of ${answer.target_tokens.length} tokens.`),
-        sides.target.filter((part) => part.kind !== "softmax").map((part) => block(part, most, step)),
+        sides.target.filter((part) => part.kind !== "softmax").map((part) => block(part, step, answer)),
         sides.target
           .filter((part) => part.kind === "softmax")
           .map((part) =>
@@ -53,7 +55,7 @@ export function stackView(answer, sel, others) {
 }
 
 /** One block of the stack: its name opens it, and so do the names of its sublayers. */
-function block(part, most, step) {
+function block(part, step, answer) {
   const inside = part.kind === "layer" ? part.parts.filter((one) => !["norm", "sum"].includes(one.kind)) : [];
   const chip = (one) =>
     button(`${one.name}${one.id.endsWith(".cross") ? " ←" : ""}`, () => open(one.id), {
@@ -64,13 +66,13 @@ function block(part, most, step) {
     "div",
     { class: `block ${part.kind}` },
     h("div", { class: "row spread" }, blockName(part), inside.length ? h("p", { class: "chips" }, inside.map(chip)) : null),
-    strip(part, most, step),
+    h("div", { dir: direction(tokensOf(answer, part.side).join(" ")) }, strip(part, step)),
   );
 }
 
 function blockName(part) {
   const heads = part.parts.filter((one) => one.kind === "head").length;
-  const size = part.parameters && part.kind !== "layer" ? large(part.parameters) : "";
+  const size = part.parameters && part.kind !== "layer" ? `${large(part.parameters)} parameters` : "";
   const facts = [heads > 1 ? `${heads} heads` : "", size].filter(Boolean);
   return h(
     "button",
@@ -100,33 +102,12 @@ function tokens(list, step, label) {
   );
 }
 
-/** The largest size of each kind of part on each side: what the shades of strips are relative to. */
-function largest(parts) {
-  const most = {};
-  const add = (part) => {
-    const key = `${part.side} ${part.kind}`;
-    if (part.sizes) most[key] = Math.max(most[key] ?? 1e-9, ...part.sizes.filter(Number.isFinite));
-    part.parts.forEach(add);
-  };
-  parts.forEach(add);
-  return most;
-}
-
-/** The size of each token's vector as a row of shades: one gradient, however many tokens there are. */
-function strip(part, most, step) {
-  if (!part.sizes) return null;
-  const count = part.sizes.length;
-  const stops = part.sizes.map((size, number) => {
-    const share = Math.round(100 * Math.sqrt((size ?? 0) / (most[`${part.side} ${part.kind}`] ?? 1)));
-    const shade = `color-mix(in oklab, var(--heat) ${share}%, var(--sunken))`;
-    return `${shade} ${(100 * number) / count}% ${(100 * (number + 1)) / count}%`;
-  });
-  return h("i", {
-    class: "strip",
-    "aria-hidden": "true",
-    vars: { "--cells": stops.join(", "), "--at": step, "--count": count },
-    "data-step": step >= 0 && part.side === "target" ? step : null,
-  });
+/** The first numbers of each token's vector, a column for each token. */
+function strip(part, step) {
+  if (!part.sample) return null;
+  const now = step >= 0 && part.side === "target";
+  const vars = { "--at": step, "--count": part.sample.length };
+  return h("div", { class: now ? "strip now" : "strip", vars }, pixels(part.sample, { across: true }));
 }
 
 // ── one layer ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,19 +115,24 @@ function strip(part, most, step) {
 /** The parts of a layer from top to bottom. The line at the side is the residual path, from which each sublayer reads and
  * to which it adds. */
 export function layerView(answer, sel) {
-  const most = largest(answer.parts);
   const step = answer.side === "target" ? stepOf(answer, sel) : -1;
   const heads = answer.inside;
+  const list = tokensOf(answer, answer.side);
   return h(
     "ol",
-    { class: "flow" },
+    { class: "flow", dir: direction(list.join(" ")) },
+    h(
+      "li",
+      { class: "columns", "aria-hidden": "true", vars: { "--count": list.length } },
+      list.map((text, number) => h("span", { class: number === step ? "now" : null }, text.replace(/^▁/, ""))),
+    ),
     answer.parts.map((part, number) =>
       h(
         "li",
         { class: part.kind === "norm" && after(answer.parts[number - 1], part) ? "norm on-path" : part.kind },
         blockName(part),
         h("p", { class: "equation small" }, part.what),
-        strip(part, most, step),
+        strip(part, step),
         part.kind === "attention" ? headRow(heads.filter((head) => head.id.startsWith(`${part.id}.`))) : null,
       ),
     ),

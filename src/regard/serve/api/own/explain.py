@@ -193,7 +193,7 @@ ENDPOINTS = (
         Field("numbers", "integer", "entries of each vector that are given", 8, least=1, most=64),
     ),
     pair_endpoint(
-        "/api/anatomy", "The parts of the model with their sizes for a sentence, and the distribution of each step",
+        "/api/anatomy", "The parts of the model for a sentence, and the distribution of each step",
         "explain_anatomy.anatomy_answer",
     ),
     pair_endpoint(

@@ -25,7 +25,8 @@ from regard.serve.errors import FieldError, ServeError
 
 MOST_CELLS = 700_000  # maximum numbers in a response
 SHOWN_TOKENS = 10  # of a step's distribution
-DECIMALS = 4  # of a value
+SAMPLE = 16  # numbers of each vector in a picture of a part
+DECIMALS = 3  # of a value
 HEAD = re.compile(r"(encoder|decoder|cross)\.(\d+)\.(?:(attention|cross)\.)?(\d+)")
 
 
@@ -45,7 +46,7 @@ def recorded_pair(pair: SentencePair) -> Anatomy:
 
 
 def anatomy_answer(pair: SentencePair, model: str) -> dict[str, Any]:
-    """The tree of parts with the size of each vector, the tokens of both sides, and the distribution of each step."""
+    """The parts with a sample of the numbers of the stack, the tokens of both sides, the distribution of each step."""
     found = recorded_pair(pair)
     own = pair.bundle.model
     return {
@@ -72,10 +73,10 @@ def _tokens(pair: SentencePair) -> dict[str, Any]:
     }
 
 
-def _part_data(part: ModelPart) -> dict[str, Any]:
-    """A part and those within it; vectors are given by their size, and the vectors of a head by the head alone."""
-    sizes = part.sizes
+def _part_data(part: ModelPart, depth: int = 1) -> dict[str, Any]:
+    """A part and those within it, without the vectors of heads; to this depth with a sample of their numbers."""
     inside = [] if part.kind == "head" else part.parts
+    sampled = part.values is not None and part.keys is None and depth > 0
     return {
         "id": part.id,
         "kind": part.kind,
@@ -84,8 +85,8 @@ def _part_data(part: ModelPart) -> dict[str, Any]:
         "side": part.side,
         "shape": None if part.values is None else list(part.values.shape),
         "parameters": part.parameters,
-        "sizes": None if sizes is None else json_numbers(sizes, 3),
-        "parts": [_part_data(one) for one in inside],
+        "sample": json_numbers(_window(part, 0, SAMPLE), 2) if sampled else None,
+        "parts": [_part_data(one, depth - 1) for one in inside],
     }
 
 
@@ -129,7 +130,7 @@ def part_answer(
     return {
         **pair_data(pair, model),
         **_tokens(pair),
-        **_part_data(chosen),
+        **_part_data(chosen, 2),
         **_values(chosen, first, numbers),
         "first": first,
         "inside": [{"id": one.id, "kind": one.kind, "name": one.name, "what": one.what, "side": one.side}
