@@ -50,6 +50,7 @@ TYPE = {
     "size-tiny": "0.71875rem",
     "size-small": "0.8125rem",
     "size-text": "1rem",
+    "size-reading": "clamp(1.15rem, 0.95rem + 0.8vw, 1.4rem)",
     "size-title": "clamp(1.3rem, 1.1rem + 0.7vw, 1.6rem)",
     "size-display": "clamp(1.9rem, 1.3rem + 2.2vw, 2.9rem)",
 }

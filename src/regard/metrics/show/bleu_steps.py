@@ -24,7 +24,7 @@ LINES = {"asked": "Text", "lowest": "Lines with the lowest scores", "highest": "
 ALONE = "A line's own score leaves out the orders that the line is too short for."
 STEPS = ["n", "clipped/count", "p", "smoothed", "p", "weight w", "w · ln p"]
 DIGITS = "A digit is the length of the longest n-gram credited there."
-MARKS = "A mark is darker where a longer n-gram was credited."
+MARKS = "A mark is stronger where a longer n-gram was credited."
 
 
 # ------------------------------------------------------------------------------------------------ shared text
@@ -250,7 +250,7 @@ def _lines_html(why: str, lines: Sequence[ShownLine], max_order: int) -> Iterato
 
 
 def _mark(token: str, longest: int, max_order: int) -> str:
-    """A token, with a darker background for longer n-grams."""
+    """A token, with a stronger background for longer n-grams."""
     if longest == 0:
         return escape(token)
     depth = round(100 * (longest - 1) / max(1, max_order - 1))

@@ -60,8 +60,8 @@ function operationForm(operation, key) {
     "form",
     { class: "stack", oninput: update, onchange: update, onsubmit, "aria-label": name },
     first.map((one) => one.element),
-    further.length ? more(further, first.length) : null,
     h("div", { class: "row" }, submit, h("span", { class: "small quiet" }, sentAs(operation))),
+    further.length ? more(further, first.length) : null,
   );
   update();
   return [
