@@ -58,9 +58,9 @@ def see(page: Page, name: str) -> None:
     expect(panel.locator('[data-state="ready"] > .body:not(:empty)').first).to_be_visible()
 
 
-def serious(page: Page) -> list[str]:
-    """The violations of accessibility rules that axe calls serious or critical."""
-    found = Axe().run(page).response["violations"]
+def serious(page: Page, part: str | None = None) -> list[str]:
+    """The violations of accessibility rules that axe calls serious or critical, on the page or in a part of it."""
+    found = Axe().run(page, context=part).response["violations"]
     return [
         f"{one['id']}: {one['help']}: {[node['target'] for node in one['nodes'][:3]]}"
         for one in found

@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from browsing import CAT, Open, see
+from browsing import CAT, Open, see, serious
 
 pytestmark = pytest.mark.browser
 
@@ -297,13 +297,18 @@ def test_the_whole_model_opens_down_to_one_dot_product(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("query=2&key=1"))
     expect(picture.locator(".chain")).to_contain_text("÷ √64")
     expect(picture.locator(".products i")).to_have_count(64)
-    picture.get_by_role("button", name="Head 3").click()
+    expect(picture.locator(".crumbs [aria-current]")).to_be_focused()
+    assert serious(page, "#panel-picture") == []
+    page.keyboard.press("Escape")
     expect(weights).to_be_visible()
+    assert serious(page, "#panel-picture") == []
     picture.get_by_role("button", name="One step in numbers").click()
     expect(page.locator("#panel-step")).to_be_focused()
     expect(page.locator("#panel-step .caption")).to_contain_text("cross attention · layer 2 · head 3")
     page.locator("#panel-positions").get_by_role("button", name="In the whole model").click()
     expect(picture.get_by_role("grid", name=re.compile("^Positions"))).to_be_visible()
+    page.go_back()
+    expect(page).to_have_url(re.compile("part=decoder.2.cross.3"))
 
 
 def test_the_decoder_plays_and_its_temperature_is_exact(open_page: Open) -> None:

@@ -165,6 +165,9 @@ def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
     assert sum(part["parameters"] for part in layer["parts"]) == layer["parameters"]
     said = [step["top"][0]["token"] for step in whole["steps"]]
     assert said == whole["predicted_tokens"]  # the bundled model is sure of this sentence
+    assert (whole["view"]["layer"], whole["view"]["head"]) == (1, 2)
+    seen = ask(client, "anatomy/part", part="decoder.1.cross.2", translation=TARGET)["values"]
+    np.testing.assert_allclose(whole["looks"], seen, atol=1e-3)
     head = ask(client, "anatomy/part", part="decoder.2.cross.3", query=2, key=1, translation=TARGET)
     own = {part["kind"]: part["values"] for part in head["inside"]}
     attention = ask(client, "attention", units="pieces", reading="predicting", layer=2, translation=TARGET)

@@ -14,7 +14,7 @@ const KEYS = [
   [["j", "k"], "next, previous result of the search"],
   [["←", "→", "↑", "↓"], "move inside words, maps, heads and the lattice"],
   [["Enter"], "choose"],
-  [["Esc"], "close; leave the text"],
+  [["Esc"], "close; leave the text; one level up in the whole model"],
   [["u", "U"], "undo, redo"],
   [["1", "2", "3"], "Translate, Look inside, Lesson"],
   [["?"], "this help"],

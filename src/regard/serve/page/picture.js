@@ -9,7 +9,7 @@ import { layerView, stackView } from "./picture_stack.js";
 import { decoderSteps, distribution } from "./picture_steps.js";
 import { panelsOf } from "./places.js";
 import * as questions from "./questions.js";
-import { select } from "./state.js";
+import { current, select } from "./state.js";
 import { large } from "./text.js";
 
 /** Names of the parts of a head, which the tree leaves out. */
@@ -27,6 +27,7 @@ const VECTORS = {
 export function picturePanel(others) {
   let first = 0; // the first number of the vectors that are shown
   let of = ""; // the part that they are of
+  let last = null; // the place that was shown
   const turn = (to) => {
     first = to;
     detail.update();
@@ -47,6 +48,7 @@ export function picturePanel(others) {
 
   function drawTree(answer, sel) {
     steps.show(answer, sel);
+    follow(sel);
     const path = pathOf(answer.parts, sel.part);
     const open = path.at(-1);
     return [
@@ -57,6 +59,27 @@ export function picturePanel(others) {
     ];
   }
 
+  const inPicture = (selector) => made.element.querySelector(selector);
+  /** One level up: from a dot product to its head, from a part to the one that it lies in. */
+  function up() {
+    const sel = current();
+    if (sel.query >= 0) return select({ query: -1, key: -1 });
+    const path = pathOf(tree.answer()?.parts ?? [], sel.part);
+    return path.length ? select({ part: path.at(-2)?.id ?? "" }) : null;
+  }
+
+  /** What was chosen is drawn anew elsewhere, so the focus goes along: to the new place, or to where it was left. */
+  function follow(sel) {
+    const place = `${sel.part} ${sel.query} ${sel.key}`;
+    const left = last;
+    last = place;
+    if (left === place || left === null || !made.element.contains(document.activeElement)) return;
+    const from = left.split(" ")[0];
+    queueMicrotask(() => {
+      const block = from.startsWith(sel.part) && inPicture(`[data-key="part-${CSS.escape(from)}"]`);
+      (block || inPicture(".crumbs [aria-current]"))?.focus();
+    });
+  }
   const has = (id) => pathOf(tree.answer()?.parts ?? [], id).at(-1)?.id === id;
   const made = panel(
     {
@@ -70,6 +93,7 @@ export function picturePanel(others) {
     tree,
     detail,
   );
+  made.element.addEventListener("keydown", (event) => event.key === "Escape" && up());
   return { ...made, has };
 }
 
@@ -102,11 +126,11 @@ function crumbs(path, sel) {
           "li",
           {},
           number === last && !cell
-            ? h("b", { "aria-current": "location" }, name)
+            ? h("b", { "aria-current": "location", tabindex: "-1" }, name)
             : button(name, () => select({ part, query: -1, key: -1 }), { class: "plain", "data-key": `crumb-${part}` }),
         ),
       ),
-      cell ? h("li", {}, h("b", { "aria-current": "location" }, "One dot product")) : null,
+      cell ? h("li", {}, h("b", { "aria-current": "location", tabindex: "-1" }, "One dot product")) : null,
     ),
   );
 }

@@ -7,7 +7,7 @@ import { panelLinks } from "./picture_links.js";
 import { panelsOf } from "./places.js";
 import { distribution } from "./picture_steps.js";
 import { select } from "./state.js";
-import { direction, large } from "./text.js";
+import { decimal, direction, large } from "./text.js";
 
 export const open = (part) => select({ part, query: -1, key: -1 });
 
@@ -30,7 +30,8 @@ export function stackView(answer, sel, others) {
         "section",
         { class: "side", "aria-label": "Encoder" },
         h("h3", {}, "Encoder"),
-        tokens(answer.source_tokens, -1, "What the encoder reads"),
+        tokens(answer.source_tokens, -1, "What the encoder reads", answer.looks?.[step]),
+        answer.view ? h("p", { class: "caption" }, `bars: attention of this step, ${viewName(answer.view)}`) : null,
         panelLinks(panelsOf({ kind: "text", side: "source", id: "" }), others),
         sides.source.map((part) => block(part, -1, answer)),
       ),
@@ -88,14 +89,22 @@ function blockName(part) {
   );
 }
 
-function tokens(list, step, label) {
+const viewName = ({ layer, head }) => `layer ${layer} · ${head ? `head ${head}` : "mean of heads"}`;
+
+/** @param {number[]} [weights] drawn as bars below the tokens */
+function tokens(list, step, label, weights = []) {
   return h(
     "ol",
     { class: "tokens-read", "aria-label": label, dir: direction(list.join(" ")) },
     list.map((text, number) =>
       h(
         "li",
-        { class: step < 0 ? null : number === step ? "now" : number > step ? "later" : null, dir: "auto" },
+        {
+          class: step < 0 ? null : number === step ? "now" : number > step ? "later" : null,
+          dir: "auto",
+          vars: { "--w": `${100 * (weights[number] ?? 0)}%` },
+          title: weights.length ? `attention ${decimal(weights[number])}` : null,
+        },
         text.replace(/^▁/, ""),
       ),
     ),

@@ -59,7 +59,7 @@ const CLEARS = {
 };
 
 const POINTING = ["word", "source"]; // where the reader looks: not undone by itself
-const NAVIGATION = ["view", "lesson"]; // these make an entry of the browser's own history
+const NAVIGATION = ["view", "lesson", "part"]; // these make an entry of the browser's own history
 const LONGEST = 100;
 
 let selection = { ...START };

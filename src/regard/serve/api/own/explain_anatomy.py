@@ -18,9 +18,10 @@ from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.mechanisms import Query
 from regard.explain.recorded_parts import record_parts
 from regard.explain.sentence_pair import SentencePair
+from regard.explain.views import stored_view
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Model
-from regard.serve.api.own.explain_sentence import json_numbers, pair_data
+from regard.serve.api.own.explain_sentence import json_numbers, pair_data, view_numbers
 from regard.serve.errors import FieldError, ServeError
 
 MOST_CELLS = 700_000  # maximum numbers in a response
@@ -59,7 +60,16 @@ def anatomy_answer(pair: SentencePair, model: str) -> dict[str, Any]:
         "vocabulary": found.logits.shape[-1],
         "temperatures": list(TEMPERATURES),
         "steps": _steps(pair, found),
+        **_looks(pair),
     }
+
+
+def _looks(pair: SentencePair) -> dict[str, Any]:
+    """How much each step attends to each source token, in the view that is used as the alignment."""
+    if not pair.bundle.model.has_attention:
+        return {"looks": None, "view": None}
+    view, _ = stored_view(pair.bundle)
+    return {"looks": json_numbers(pair.trace.weights(view), DECIMALS), "view": view_numbers(view)}
 
 
 def _tokens(pair: SentencePair) -> dict[str, Any]:
