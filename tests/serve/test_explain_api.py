@@ -21,6 +21,7 @@ from regard.serve.app import create_app
 from regard.serve.explain_service import ExplainedModel, SentenceQuery
 from regard.serve.http.fields import REQUIRED
 from regard.serve.settings import ServeConfig
+from regard.translation.word_alternatives import KEPT, LOST
 from regard.translator import Translator
 
 MODEL = "en-fr-classic"
@@ -80,7 +81,7 @@ def test_other_words_for_a_word_of_a_translation(client: TestClient) -> None:
     own = ask(client, "alternatives", position=1)
     words = ask(client, "words")["words"]
     assert (own["word"], own["reason"], own["position"]) == ("chat", None, 1)
-    assert own["probability"] == pytest.approx(words[1]["probability"], abs=0.01)
+    assert own["probability"] == words[1]["probability"]
     assert own["caption"] == PROBABILITY_CAPTION
     second = ask(client, "alternatives", text=TWO, sentence=1, translation=TARGET, position=1)
     assert second["alternatives"] == own["alternatives"]  # in a text of several sentences too
@@ -93,6 +94,20 @@ def test_other_words_for_a_word_of_a_translation(client: TestClient) -> None:
     assert (refused["field"], "counted from 0 to 4" in refused["message"]) == ("position", True)
     assert ask(client, "alternatives", 400)["field"] == "position"
     assert ask(client, "alternatives", 413, position=0, translation="chat " * 3000)["field"] == "translation"
+
+
+def test_other_words_keep_the_terms_of_a_glossary(client: TestClient) -> None:
+    text, translation, glossary = "The dog eats near the cat.", "Le chien mange près du matou.", "cat\tmatou"
+    term = ask(client, "alternatives", text=text, translation=translation, position=5, glossary=glossary)
+    assert (term["word"], term["alternatives"], term["reason"]) == ("matou", [], KEPT)
+    given = "Un animal mange près du matou."
+    with_term = ask(client, "alternatives", text=text, translation=given, position=1, glossary=glossary)
+    without = ask(client, "alternatives", text=text, translation=given, position=1)["alternatives"]
+    assert without
+    assert all("matou" in one["text"] for one in with_term["alternatives"])
+    assert with_term["alternatives"] or with_term["reason"] == LOST
+    refused = ask(client, "alternatives", 400, position=1, glossary="cat")
+    assert refused["field"] == "glossary"
 
 
 def test_other_wordings_of_a_sentence(client: TestClient) -> None:

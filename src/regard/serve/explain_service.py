@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,6 +32,7 @@ from regard.search.options import SearchOptions
 from regard.serve.errors import FieldError, ServeError, deadline_exceeded, server_busy
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
+from regard.text.glossary import Glossary
 from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
 from regard.translation.translation import Candidate
@@ -66,6 +67,8 @@ class SentenceQuery:
     sentence: int | None = None
     beam: int | None = None
     hypothesis: int = 0
+    formality: str | None = None  # these two only of other words and wordings
+    glossary: str = ""  # as in a file
 
 
 def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> SentencePair:
@@ -104,7 +107,7 @@ def find_alternatives(
     translator: Translator, query: SentenceQuery, limit: int, position: int, count: int
 ) -> tuple[ExplainedSource, WordAlternatives]:
     """Return the sentence, and the other words for a word of the query's translation, by default the model's own."""
-    found, pipeline, translation = found_translation(translator, query, limit)
+    found, pipeline, translation = find_translation(translator, query, limit)
     known = found.translator.target_words
     try:
         return found, word_alternatives(pipeline, found.unit, translation, position, known, count)
@@ -116,19 +119,25 @@ def find_wordings(
     translator: Translator, query: SentenceQuery, limit: int, count: int
 ) -> tuple[ExplainedSource, list[Candidate]]:
     """Return the sentence, and other translations of it than the query's, by default the model's own."""
-    found, pipeline, translation = found_translation(translator, query, limit)
+    found, pipeline, translation = find_translation(translator, query, limit)
     return found, other_wordings(pipeline, found.unit, translation, count)
 
 
-def found_translation(
-    translator: Translator, query: SentenceQuery, limit: int
-) -> tuple[ExplainedSource, Pipeline, str]:
-    """Return the sentence, a pipeline without judgements, and the query's translation, by default the model's own."""
+def find_translation(translator: Translator, query: SentenceQuery, limit: int) -> tuple[ExplainedSource, Pipeline, str]:
+    """Return the sentence, prepared as the query asks, a pipeline without judgements, and the query's translation."""
     found = find_sentence(translator, query, limit)
     translation = found.shown.text if query.translation is None else query.translation
     check_length(len(translation), TARGET_CHARACTERS * limit, "translation")
+    try:
+        glossary = Glossary.parse(query.glossary.splitlines(), "glossary") if query.glossary.strip() else None
+    except InputError as problem:
+        raise FieldError("glossary", str(problem)) from None
+    options = TranslateOptions(mend=found.search.mend, guard=False, phrases=False)
+    if glossary or query.formality:
+        asked = replace(options, glossary=glossary, formality=query.formality)  # type: ignore[arg-type]
+        units = found.translator.unit_maker(asked).units([(0, found.translator.for_text(query.text)[1])])
+        found = replace(found, unit=next(unit for unit in units if unit.sentence == found.unit.sentence))
     search = SearchOptions(found.search.beam, found.search.length_penalty)
-    options = TranslateOptions(mend=found.search.mend, guard=False)
     return found, found.translator.pipeline(search, options), translation
 
 

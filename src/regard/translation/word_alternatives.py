@@ -42,6 +42,7 @@ WIDE_BEAM = 12  # of the search for other wordings
 DIFFERENT, SHORT = 2, 5  # words in which wordings differ; one in sentences of up to SHORT words
 MAX_SECONDS = 2.0  # of the search for other wordings, which usually takes a tenth
 KEPT, NUMBER = "it is kept as in the source", "it is a number"
+LOST = "with another word here, what must be kept would be lost"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class WordAlternatives:
     word: str
     probability: float
     others: tuple[WordAlternative, ...] = ()
-    reason: str = ""  # why no others are searched for
+    reason: str = ""  # why there are no others
 
 
 class FoundWord(NamedTuple):
@@ -85,8 +86,8 @@ def word_alternatives(
     assert shown is not None  # `before_word` has checked the position
     reason = place.fixed(shown.word)
     found = {} if reason else place.words()
-    same = (p for one, p in found.items() if one.pieces == shown.pieces)
-    probability = next(same, None) or place.probability(shown)
+    (row,) = pipeline.engine.log_probs([unit.ids], [tuple(ids)])
+    probability = math.exp(row[len(start) : len(start) + len(shown.pieces)].sum())
     fitting: dict[str, FoundWord] = {}  # the most probable one of words that differ only in case or apostrophe
     for one in sorted(found, key=lambda one: -found[one]):
         if found[one] >= LEAST and place.fits(one.word, shown.word):
@@ -98,6 +99,7 @@ def word_alternatives(
         for one, text in zip(offered, place.continued(offered), strict=True)
         if text
     ]
+    reason = LOST if offered and not others else reason
     return WordAlternatives(place.written(shown.word), probability, tuple(others), reason)
 
 
@@ -202,10 +204,6 @@ class WordPlace:
         tokenizer, ids = self.pipeline.bundle.tokenizer, [*self.start, *word.pieces]
         (encoded,) = tokenizer.encode_target([tokenizer.decode([*ids, *word.end])])
         return encoded[: len(ids)] == ids
-
-    def probability(self, word: FoundWord) -> float:
-        (row,) = self.pipeline.engine.log_probs([self.unit.ids], [(*self.start, *word.pieces)])
-        return math.exp(row[len(self.start) : -1].sum())
 
     def continued(self, words: Sequence[FoundWord]) -> list[str]:
         """Returns the translation with each word, continued by greedy search; empty if it lacks a protected span."""

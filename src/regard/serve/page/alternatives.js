@@ -11,6 +11,7 @@ import { bar } from "./words.js";
 
 /** @typedef {{text: string, key: string, inside: any}} Choice the translation with it, its name, and what is shown */
 
+const NEAR = 110; // pixels: three lines
 let chosen = ""; // the key of what was just chosen: a list that is drawn again for it takes the focus back
 
 /**
@@ -145,7 +146,7 @@ function openBeside(name, title, make, anchor) {
   const box = h(
     "div",
     { id: "alternatives", popover: "auto", role: "dialog", "aria-label": name, class: "pop stack" },
-    h("header", { class: "row spread" }, h("h3", {}, title), button("Close", close, { class: "plain" })),
+    h("div", { class: "row spread" }, h("h2", {}, title), button("Close", close, { class: "plain" })),
     make(filled),
   );
   document.body.append(box);
@@ -160,12 +161,15 @@ function openBeside(name, title, make, anchor) {
   box.querySelector("button")?.focus();
 
   function place() {
-    const beside = anchor()?.getBoundingClientRect() ?? new DOMRect();
+    const word = anchor();
+    const beside = word?.getBoundingClientRect() ?? new DOMRect();
+    const end = word?.closest(".sentence")?.getBoundingClientRect().bottom ?? beside.bottom;
+    const bottom = end - beside.bottom < NEAR ? end : beside.bottom; // the rest of the sentence stays in sight
     const size = box.getBoundingClientRect();
     const left = Math.max(8, Math.min(beside.left, innerWidth - size.width - 8));
     const most = innerHeight - size.height - 8; // where it just fits
     const above = beside.top - size.height - 6;
-    const top = beside.bottom + 6 <= most || above < 8 ? Math.min(beside.bottom + 6, Math.max(8, most)) : above;
+    const top = bottom + 6 <= most || above < 8 ? Math.min(bottom + 6, Math.max(8, most)) : above;
     box.style.setProperty("left", `${left}px`);
     box.style.setProperty("top", `${top}px`);
   }

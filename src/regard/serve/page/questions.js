@@ -35,13 +35,17 @@ export const anatomyPart = (sel, part, more) => asked("anatomy/part", sel, { par
 export const lens = (sel) => asked("lens", sel);
 export const evidence = (sel) => asked("evidence", sel);
 
+/** What the reader asks of a translation. */
+const wishes = (sel) => ({
+  glossary: sel.glossary.trim() || undefined,
+  formality: (hasFormality(sel) && sel.formality) || undefined,
+});
+
 export const translation = (sel) => {
   if (!sel.text.trim()) return null;
   const kept = isSaved() && !sel.model && savedAnswers().find((one) => one.path === TRANSLATE && one.body.text === sel.text);
   if (kept) return { path: kept.path, body: kept.body };
-  const glossary = sel.glossary.trim() || undefined;
-  const formality = (hasFormality(sel) && sel.formality) || undefined;
-  return { path: TRANSLATE, body: { ...translator(sel), text: sel.text, words: true, glossary, formality } };
+  return { path: TRANSLATE, body: { ...translator(sel), text: sel.text, words: true, ...wishes(sel) } };
 };
 
 /** Who translates: one model, which explanations need, or whatever models lead from a language to another. */
@@ -74,13 +78,13 @@ export const cut = async (sel) => {
 /** What else could stand at a word of a translation. */
 export const alternatives = (sel, translation, position) => ({
   path: "/api/alternatives",
-  body: { ...sentenceOf(sel), translation, position },
+  body: { ...sentenceOf(sel), translation, position, ...wishes(sel) },
 });
 
 /** Other translations of a sentence than the shown one. */
 export const wordings = (sel, sentence, translation) => ({
   path: "/api/wordings",
-  body: { ...sentenceOf(sel), sentence, translation },
+  body: { ...sentenceOf(sel), sentence, translation, ...wishes(sel) },
 });
 
 /** The words of a translation with the shares of source and preceding words, which take longer than all the rest. */

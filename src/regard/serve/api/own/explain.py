@@ -37,6 +37,7 @@ TRANSLATION = Field(
 )
 HYPOTHESIS = Field("hypothesis", "integer", "place in the n-best list, from 0", 0, least=0, most=15)
 PAIR = (*WHICH_MODEL, TEXT, SENTENCE, TRANSLATION, OPTIONS["beam"], HYPOTHESIS)
+OF_QUERY = ("translation", "beam", "formality", "glossary")  # fields that are entries of a SentenceQuery
 UNITS = Field("units", "choice", "words, or pieces as the model reads them", "words", choices=get_args(Units))
 READING = Field(
     "reading", "choice", "what a row means: the word that is predicted, or the one that was just read; none: as the "
@@ -115,9 +116,9 @@ def sentence_endpoint(
 
     async def handler(call: Call) -> Any:
         model, limit = await model_of(call), call.services.config.explained
-        given, beam = call.values.get("translation"), call.values.get("beam")
-        query = SentenceQuery(call["text"], given, call["sentence"], beam)
-        options = {field.name: call[field.name] for field in fields if field.name not in ("beam", "translation")}
+        options = {field.name: call[field.name] for field in fields}
+        asked = {name: options.pop(name) for name in OF_QUERY if name in options}
+        query = SentenceQuery(call["text"], sentence=call["sentence"], **asked)
         explain = call.services.explain
         return await (explain.run if torch(call) else explain.run_by_engine)(
             model, lambda loaded: load_function(function)(loaded, query, model, limit, **options)
@@ -159,11 +160,13 @@ ENDPOINTS = (
         TRANSLATION,
         Field("position", "integer", "a word of the translation, from 0", least=0, most=10_000, example=1),
         Field("count", "integer", "how many, at most", 8, least=1, most=20),
+        OPTIONS["formality"], OPTIONS["glossary"],
         torch=needs_no_torch,
     ),
     sentence_endpoint(
         "/api/wordings", "Other translations of a sentence", "explain_words.wordings_answer",
         TRANSLATION, Field("count", "integer", "how many, at most", 4, least=1, most=10),
+        OPTIONS["formality"], OPTIONS["glossary"],
         torch=needs_no_torch,
     ),
     pair_endpoint(
