@@ -173,7 +173,7 @@ def test_every_sentence_comes_with_its_words_in_one_answer(open_page: Open) -> N
 
 def test_marks_have_a_legend_that_leads_to_the_sentence(open_page: Open) -> None:
     page = open_page(text="The cat sleeps. He kicked the bucket.")
-    legend = page.locator(".legend")
+    legend = page.locator(".marks")
     expect(legend).to_contain_text("perhaps wrong: 1 sentence")
     expect(page.get_by_text("This sentence is")).to_have_count(0)  # it is not the chosen one
     legend.get_by_role("button").click()

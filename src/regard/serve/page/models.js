@@ -21,7 +21,8 @@ export const pairName = (model) => `${model.source_name ?? model.source} → ${m
 
 // ── languages ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export const languageName = (code) => known.languages[code] ?? code;
+const names = new Intl.DisplayNames(["en"], { type: "language" }); // of languages that are only detected
+export const languageName = (code) => known.languages[code] ?? (code && names.of(code));
 export const pivot = () => known.through;
 export const documents = () => known.documents;
 

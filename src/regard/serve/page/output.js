@@ -102,6 +102,7 @@ function next(output, word, key) {
 }
 
 const SENTENCES = { check: "perhaps wrong", doubtful: "probably wrong" };
+const IMPROBABLE = /^By the model's probabilities it is [^.]*\.\s*/; // which the mark and its confidence say
 const WORDS = { middle: "less sure", low: "unsure" };
 
 /** What the marks in the text mean: only those that are there. A mark of sentences leads to the next one that has it. */
@@ -119,7 +120,7 @@ export function legend(output, row, sel) {
     return button([sample, `: ${count}`], () => select({ sentence: to }), { class: "plain small" });
   });
   const all = [...ofWords, ...ofSentences].filter(Boolean);
-  return all.length ? h("p", { class: "legend row small quiet" }, "Underlined:", all) : null;
+  return all.length ? h("p", { class: "marks row small quiet" }, "Underlined:", all) : null;
 }
 
 /** Why the chosen sentence is marked. */
@@ -127,6 +128,6 @@ export function reasons(row, sel) {
   const sentence = row.sentences[sel.sentence];
   if (!sentence?.reasons.length || chosenText(sel)) return null;
   const sure = sentence.confidence === null ? "" : ` (${percent(sentence.confidence)} sure)`;
-  const why = sentence.reasons.map((reason) => reason.text).join(" ");
+  const why = sentence.reasons.map((reason) => reason.text.replace(IMPROBABLE, "")).join(" ");
   return h("p", { class: "note small" }, `This sentence is ${SENTENCES[sentence.mark]}${sure}. ${why}`);
 }

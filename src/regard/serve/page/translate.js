@@ -32,7 +32,6 @@ export function translateEntrance(say) {
   const history = historyFold();
   const bar = languageBar(() => wholeText());
   const receipts = h("div", { class: "result" });
-  const way = h("span"); // the languages between, if there are any
   let row = null; // the translation that is shown
   let words = []; // of its sentences
   let changed = null; // the words of a sentence that the reader has changed
@@ -58,7 +57,7 @@ export function translateEntrance(say) {
           button("Clear", () => select({ text: "" }), { class: "plain" }),
         ),
       ),
-      h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), way, tools.element)),
+      h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), tools.element)),
     ),
     doubts,
     strip,
@@ -93,7 +92,7 @@ export function translateEntrance(say) {
   function clear() {
     row = asked = changed = editing = null;
     words = [];
-    for (const one of [doubts, strip, receipts, way]) show(one);
+    for (const one of [doubts, strip, receipts]) show(one);
     tools.update({ text: false, model: false });
     stale(false);
   }
@@ -139,8 +138,11 @@ export function translateEntrance(say) {
     } catch (error) {
       if (mine !== control || error.name === "AbortError") return;
       clear();
-      const message = error instanceof ApiError ? error.message : String(error);
-      show(output, h("p", { class: "note bad small" }, message, " ", button("Try again", () => update())));
+      const lasting = error instanceof ApiError && error.status < 500;
+      show(
+        output,
+        h("p", { class: lasting ? "note small" : "note bad small" }, problem(error), " ", lasting ? null : button("Try again", () => update())),
+      );
     }
   }
 
@@ -197,9 +199,8 @@ export function translateEntrance(say) {
     const stop = output.querySelector(`[data-key="word-${sel.sentence}-${sel.word}"]`) ?? output.querySelector(".here .word, .word");
     if (stop) stop.tabIndex = 0;
     const other = otherLanguage(row); // every other doubt follows from it
-    show(doubts, other ?? [legend(output, row, sel), reasons(row, sel)]);
+    show(doubts, way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
     show(receipts, receipt(row));
-    show(way, row.models.length > 1 ? `by way of ${languageName(pivot())}: other words are not offered` : null);
     show(strip, several ? sentenceSteps(sel) : null, ribbonsOf(wordsHere(sel), sel));
     if (key) output.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
@@ -248,6 +249,19 @@ export function translateEntrance(say) {
   }
 
   return { element, update };
+}
+
+/** What a translation by two models lacks. */
+const way = (row) =>
+  row.models.length > 1
+    ? h("p", { class: "small quiet" }, `Translated by way of ${languageName(pivot())}: other words are not offered.`)
+    : null;
+
+/** An error as a line for readers: the models of the server do not concern them. */
+function problem(error) {
+  const message = error instanceof ApiError ? error.message : String(error);
+  const missing = /^there is no translator from [^,;]+/.exec(message);
+  return missing ? `Here ${missing[0]}.` : message;
 }
 
 function ribbonsOf(answer, sel) {
