@@ -36,6 +36,20 @@ def test_the_first_view_is_light_and_the_others_come_when_they_are_opened(open_p
     assert {name for name, size in again.items() if size} <= {"/", *(n for n in again if n.startswith("/api/"))}
 
 
+def test_the_frame_is_painted_before_the_scripts_are_there(open_page: Open) -> None:
+    page = open_page()
+    held: list[Route] = []
+    page.route(re.compile(r"\.js$"), lambda route: held.append(route))
+    page.reload(wait_until="commit")
+    expect(page.get_by_text("Loading …")).to_be_visible()
+    top = page.get_by_role("banner").bounding_box()
+    assert page.evaluate("getComputedStyle(document.body).margin") == "0px"  # the styles are there
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("button", name="Keys and help")).to_be_visible()
+    assert page.get_by_role("banner").bounding_box() == top  # nothing moves when they come
+
+
 def test_a_view_that_cannot_be_loaded_says_so_and_keeps_the_text(open_page: Open) -> None:
     page = open_page(text=CAT)
     expect(page.locator("#source-text")).to_be_editable()

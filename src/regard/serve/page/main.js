@@ -126,7 +126,7 @@ function footLine() {
 async function start() {
   const main = place("main");
   main.setAttribute("aria-busy", "true");
-  show(main, h("p", { class: "quiet" }, "Asking which models there are …"));
+  show(main, h("p", { class: "quiet" }, "Loading …"));
   try {
     await loadModels();
   } catch (error) {
