@@ -31,6 +31,14 @@ def test_the_page_has_the_same_colours_and_sizes() -> None:
     assert {name: declared[name] for name in TYPE} == TYPE
 
 
+def test_text_has_the_sizes_of_the_scale() -> None:
+    """Or a size relative to the text around it."""
+    for file in (*PAGE.glob("*.css"), *PACKAGE.glob("report/*.css"), *PACKAGE.glob("explain/**/*.css")):
+        sizes = re.findall(r"(?<![\w-])font(?:-size)?: ([^;}]*)", file.read_text(encoding="utf-8"))
+        own = [size for size in sizes if re.search(r"(?<![\w-])[\d.]+(?:rem|px|pt)", size)]
+        assert (file.name, own) == (file.name, [])
+
+
 def test_no_other_file_names_a_colour() -> None:
     files = [*PAGE.glob("*.css"), *PAGE.glob("*.js"), *(PACKAGE / "report").iterdir(), *PACKAGE.glob("explain/**/*.*")]
     files += [*PACKAGE.glob("metrics/**/*.py"), *PACKAGE.glob("course/**/*.py"), *PACKAGE.glob("cli/*.py")]
