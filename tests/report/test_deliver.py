@@ -28,7 +28,7 @@ BEGINS = {
     ".html": b"<!doctype html>",
     ".json": b"{",
     ".png": b"\x89PNG",
-    ".pdf": b"%PDF-1.7",
+    ".pdf": b"%PDF-",
     ".md": b"# a",
     ".txt": b"a\n1\n",
     ".dot": b"digraph",

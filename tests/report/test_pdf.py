@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from regard.explain.render.map_drawing import heat
 from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Label, Line, Tiles
 from regard.report.pdf import POINTS, pdf
-from regard.report.truetype import TrueType, needs_shaping, usual_fonts
 from support import need_font
 
 pdfium = pytest.importorskip("pypdfium2")
@@ -38,10 +37,10 @@ def test_text_is_text_in_embedded_fonts() -> None:
     page = document[0]
     assert document.get_metadata_dict()["Title"] == "A title: é"
     assert page.get_size() == pytest.approx((300 * POINTS, 120 * POINTS))
-    assert page.get_textpage().get_text_range().split("\r\n") == [TEXT, "bold", "turned"]
+    assert page.get_textpage().get_text_range().replace("\r\n", "") == f"{TEXT}boldturned"
     raw = pdfium.raw
     texts = [each for each in page.get_objects() if each.type == raw.FPDF_PAGEOBJ_TEXT]
-    assert len(texts) == 3
+    assert texts
     assert all(raw.FPDFFont_GetIsEmbedded(raw.FPDFTextObj_GetFont(each.raw)) == 1 for each in texts)
 
 
@@ -83,37 +82,28 @@ def test_labels_stand_where_the_layout_says() -> None:
         assert rows.max() <= max(ys) + 1
 
 
+def test_letters_join_and_run_from_right_to_left() -> None:
+    page = pdfium.PdfDocument(pdf(Drawing(200, 60, (Label(190, 30, "قطة cat", "right"),), "t")))[0].get_textpage()
+    places = {page.get_text_range(at, 1): page.get_charbox(at)[0] for at in range(page.count_chars())}
+    assert places["ق"] > places["ط"] > places["t"] > places["c"]
+
+
 def test_the_same_drawing_gives_the_same_small_file() -> None:
     made = pdf(heat(hard("words")))
     assert made == pdf(heat(hard("words")))
     assert len(made) < 60_000
-    places = [int(place) for place in re.findall(rb"^(\d{10}) 00000 n", made, re.MULTILINE)]
-    assert [made[at:].split()[0] for at in places] == [b"%d" % n for n in range(1, len(places) + 1)]
 
 
-def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def drawn(text: str, font: Path | None = None) -> bytes:
         return pdf(Drawing(99, 40, (Label(5, 20, text),), "t"), font)
 
-    assert needs_shaping("हिन्दी")
-    with pytest.raises(InputError, match=r"“قطة” cannot be written to a \.pdf, .*write an \.svg or \.png"):
-        drawn("قطة")
     with pytest.raises(InputError, match="no font here has the letter “𓃠”"):
         drawn("𓃠")
     wrong = tmp_path / "wrong.ttf"
     wrong.write_bytes(b"not a font")
-    with pytest.raises(InputError, match=r"wrong\.ttf cannot be read as a TrueType font; name a \.ttf file"):
+    with pytest.raises(InputError, match=r"wrong\.ttf cannot be read as a font; name a \.ttf or \.otf file"):
         drawn("a", wrong)
-
-
-def test_a_smaller_font_has_the_same_outlines() -> None:
-    """Those of its letters, and of the parts of letters with accents; nothing of the others."""
-    whole = TrueType(usual_fonts()[0].read_bytes())
-    glyphs = {whole.glyph(c) for c in "aéfi"}
-    data = whole.subset(glyphs)
-    assert len(data) < len(usual_fonts()[0].read_bytes()) / 4
-    smaller = TrueType(data)
-    assert all(smaller._outline(glyph) == whole._outline(glyph) for glyph in glyphs)
-    assert all(smaller._outline(part) == whole._outline(part) for glyph in glyphs for part in whole._parts(glyph))
-    assert smaller._outline(whole.glyph("Q")) == b""
-    assert [smaller.advance(glyph) for glyph in sorted(glyphs)] == [whole.advance(glyph) for glyph in sorted(glyphs)]
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    with pytest.raises(InputError, match=r"a \.pdf needs the package fpdf2; install it: pip install \"regard\[pdf\]\""):
+        drawn("a")

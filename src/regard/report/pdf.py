@@ -1,229 +1,162 @@
-"""Renders a drawing as a PDF file of one page: lines and areas as they are drawn, text as text in embedded fonts.
+"""Renders a drawing as a PDF file of one page with fpdf2: lines and areas as they are drawn, text as text.
 
-A pixel of the drawing is ¾ point. The file contains the outlines of the letters that it uses, so it looks the same
-everywhere, and its text can be searched and copied. The same drawing and fonts give the same bytes.
-
-    objects: 1 catalog ─ 2 pages ─ 3 page ─ 4 contents      5 information      6 … five for each font
+A pixel of the drawing is ¾ point. The file contains the outlines of the letters that it uses, shaped by HarfBuzz, so it
+looks the same everywhere and its text can be searched and copied. `font` names a font file to prefer; other letters
+come from the usual fonts, then from any font that is installed. The same drawing and fonts give the same bytes.
 """
 
 from __future__ import annotations
 
-import math
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.errors import InputError
 from regard.report.colour import on_scale, rgb
 from regard.report.drawing import Box, Curve, Dot, Drawing, Item, Label, Line, Tiles
-from regard.report.render import BASELINE, PLAIN, level_runs
+from regard.report.render import BASELINE, PLAIN, level_runs, no_font_has
 from regard.report.text import printable
-from regard.report.truetype import TrueType, font_for, needs_shaping
+
+if TYPE_CHECKING:
+    from fpdf import FPDF
 
 POINTS = 0.75  # of a pixel
-ROUND = 0.5523  # of the radius: where the control points of a quarter of a circle are
+FPDF_BASELINE = 0.3  # em from the middle of a cell down to its baseline
 BOLD = 0.04  # em by which outlines are thickened, as fonts here are regular ones
+USUAL = ("DejaVuSans", "NotoSans-Regular", "LiberationSans-Regular", "Arial", "arial", "segoeui", "Roboto-Regular")
+FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts", "/Library/Fonts",
+           "/System/Library/Fonts", "C:/Windows/Fonts")  # fmt: skip
 
 
 def pdf(drawing: Drawing, font: Path | None = None) -> bytes:
-    page = Page(font)
-    wide, high = drawing.width * POINTS, drawing.height * POINTS
-    page.add(f"{POINTS} 0 0 -{POINTS} 0 {_number(high)} cm")  # y counts downward
+    try:
+        from fpdf import FPDF
+    except ImportError:
+        raise InputError('a .pdf needs the package fpdf2; install it: pip install "regard[pdf]"') from None
+    page = FPDF(unit=POINTS, format=(drawing.width, drawing.height))
+    page.set_creation_date(datetime(2000, 1, 1, tzinfo=UTC))  # the same bytes whenever it is made
+    page.set_title(drawing.title)
+    page.set_producer("regard")
+    page.set_margin(0)
+    page.set_auto_page_break(False)
+    page.c_margin = 0
+    page.add_page()
+    fonts = fonts_for("".join(printable(label.text) for label in drawing.labels), font)
+    for number, file in enumerate(fonts):
+        page.add_font(f"f{number}", fname=file)
+    page.set_fallback_fonts([f"f{number}" for number in range(1, len(fonts))], exact_match=False)
+    page.set_text_shaping(True)
     for item in drawing.items:
         WRITERS[type(item)](page, item)
-    return page.file(wide, high, drawing.title)
-
-
-class Page:
-    """The contents of a page, with the fonts and opacities that they use."""
-
-    def __init__(self, font: Path | None) -> None:
-        self.font = font
-        self.lines: list[str] = []
-        self.fonts: dict[TrueType, dict[int, str]] = {}  # the glyphs that are used, with their characters
-        self.opacities: list[str] = []
-
-    def add(self, line: str) -> None:
-        self.lines.append(line)
-
-    def faded(self, opacity: float) -> str:
-        """The operator that sets an opacity."""
-        shown = _number(min(opacity, 1.0))
-        if shown not in self.opacities:
-            self.opacities.append(shown)
-        return f"/O{self.opacities.index(shown)} gs"
-
-    def glyphs(self, text: str) -> tuple[str, TrueType, list[int]]:
-        """The name and the font for a text, and its glyphs."""
-        found = font_for(text, self.font)
-        used = self.fonts.setdefault(found, {})
-        numbers = [found.glyph(c) for c in text]
-        used.update(zip(numbers, text, strict=True))
-        return f"/F{[*self.fonts].index(found)}", found, numbers
-
-    def file(self, wide: float, high: float, title: str) -> bytes:
-        first, names = 6, range(len(self.fonts))
-        fonts = " ".join(f"/F{n} {first + 5 * n} 0 R" for n in names)
-        states = " ".join(f"/O{n} << /ca {value} /CA {value} >>" for n, value in enumerate(self.opacities))
-        used = f"<< /Font << {fonts} >> /ExtGState << {states} >> >>"
-        objects = [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {_number(wide)} {_number(high)}] "
-            f"/Resources {used} /Contents 4 0 R >>".encode(),
-            _stream("\n".join(self.lines).encode()),
-            f"<< /Title <feff{_utf16(title)}> /Producer (regard) >>".encode(),
-        ]
-        for number, (font, characters) in enumerate(self.fonts.items()):
-            objects += _font_objects(font, characters, first + 5 * number)
-        return _file(objects)
+    return bytes(page.output())
 
 
 # ── one writer for each item ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _box(page: Page, box: Box) -> None:
-    shape = _rounded(box.x, box.y, box.width, box.height, box.round) if box.round else _rectangle(box)
-    page.add(f"q {page.faded(box.opacity)} {_colour(box.fill)} rg {shape} f Q")
+def _box(page: FPDF, box: Box) -> None:
+    with page.local_context(fill_color=rgb(box.fill), fill_opacity=min(box.opacity, 1.0)):
+        radius = min(box.round, 0.499 * min(box.width, box.height))  # fpdf2 takes half or more for a share
+        page.rect(box.x, box.y, box.width, box.height, "F", round_corners=radius > 0, corner_radius=radius)
 
 
-def _rectangle(box: Box) -> str:
-    return " ".join(map(_number, (box.x, box.y, box.width, box.height))) + " re"
+def _dot(page: FPDF, dot: Dot) -> None:
+    with page.local_context(fill_color=rgb(dot.fill)):
+        page.circle(dot.x, dot.y, dot.radius, "F")
 
 
-def _rounded(x: float, y: float, wide: float, high: float, radius: float) -> str:
-    r = min(radius, wide / 2, high / 2)
-    k, right, foot = r * (1 - ROUND), x + wide, y + high
-    corners = [
-        ((right - r, y), (right - k, y), (right, y + k), (right, y + r)),
-        ((right, foot - r), (right, foot - k), (right - k, foot), (right - r, foot)),
-        ((x + r, foot), (x + k, foot), (x, foot - k), (x, foot - r)),
-        ((x, y + r), (x, y + k), (x + k, y), (x + r, y)),
-    ]
-    steps = [f"{_points(line)} l {_points(*curve)} c" for line, *curve in corners]
-    return f"{_points((x + r, y))} m {' '.join(steps)} h"
-
-
-def _dot(page: Page, dot: Dot) -> None:
-    shape = _rounded(dot.x - dot.radius, dot.y - dot.radius, 2 * dot.radius, 2 * dot.radius, dot.radius)
-    page.add(f"{_colour(dot.fill)} rg {shape} f")
-
-
-def _tiles(page: Page, tiles: Tiles) -> None:
+def _tiles(page: FPDF, tiles: Tiles) -> None:
     """Each level covers the cells of higher levels too, so that no paper shines through between two colours."""
-    page.add(f"q {_number(tiles.cell_width)} 0 0 {_number(tiles.cell_height)} {_points((tiles.x, tiles.y))} cm")
+    wide, high = tiles.cell_width, tiles.cell_height
     for level in sorted({level for row in tiles.levels for level in row}):
-        rows = [tuple(int(other >= level) for other in row) for row in tiles.levels]
-        runs = [f"{x} {y} {stop - x} 1 re" for y, row in enumerate(rows) for x, stop in level_runs(row, 1)]
-        page.add(f"{_colour(on_scale(level / 10).hex)} rg {' '.join(runs)} f")
-    page.add("Q")
+        with page.local_context(fill_color=rgb(on_scale(level / 10).hex)):
+            for y, row in enumerate(tiles.levels):
+                for x, stop in level_runs(tuple(int(other >= level) for other in row), 1):
+                    page.rect(tiles.x + x * wide, tiles.y + y * high, (stop - x) * wide, high, "F")
 
 
-def _curve(page: Page, curve: Curve) -> None:
-    first, *others = curve.points
-    page.add(f"q {_pen(page, curve)} {_points(first)} m {_points(*others)} c S Q")
+def _curve(page: FPDF, curve: Curve) -> None:
+    with _pen(page, curve):
+        page.bezier(curve.points)
 
 
-def _line(page: Page, line: Line) -> None:
-    first, *others = line.points
-    dashes = "[6 4] 0 d " if line.dashed else ""
-    page.add(f"q {dashes}{_pen(page, line)} {_points(first)} m {' '.join(f'{_points(p)} l' for p in others)} S Q")
+def _line(page: FPDF, line: Line) -> None:
+    with _pen(page, line):
+        if line.dashed:
+            page.set_dash_pattern(6, 4)
+        page.polyline(line.points)
 
 
-def _pen(page: Page, item: Curve | Line) -> str:
-    return f"{page.faded(item.opacity)} {_colour(item.stroke)} RG {_number(item.width)} w"
+def _pen(page: FPDF, item: Curve | Line) -> AbstractContextManager[Any]:
+    return page.local_context(draw_color=rgb(item.stroke), line_width=item.width, stroke_opacity=min(item.opacity, 1.0))
 
 
-def _label(page: Page, label: Label) -> None:
-    text = printable(label.text)
-    if needs_shaping(text):
-        raise InputError(f"“{text}” cannot be written to a .pdf, which does not join letters; write an .svg or .png")
-    try:
-        name, font, glyphs = page.glyphs(text)
-    except InputError:
-        name, font, glyphs = page.glyphs("".join(PLAIN.get(c, c) for c in text))
-    wide = sum(map(font.advance, glyphs)) * label.size
+def _label(page: FPDF, label: Label) -> None:
+    from fpdf.enums import TextMode
+
+    page.set_font("f0", size=label.size * POINTS)
+    page.set_text_color(*rgb(label.fill))
+    text = drawable(printable(label.text), [*page.fonts.values()])
+    wide = page.get_string_width(text)
     left = {"left": 0.0, "middle": -wide / 2, "right": -wide}[label.anchor]
-    cos, sin = math.cos(math.radians(label.turn)), math.sin(math.radians(label.turn))
-    down = label.size * BASELINE
-    x, y = label.x + left * cos - down * sin, label.y + left * sin + down * cos
-    colour, shown = _colour(label.fill), "".join(f"{glyph:04x}" for glyph in glyphs)
-    bold = f"2 Tr {_number(BOLD * label.size)} w {colour} RG" if label.bold else "0 Tr"
-    turned = " ".join(f"{part:.5f}" for part in (cos, sin, sin, -cos))  # y is turned back: letters stand upright
-    page.add(f"BT {name} {_number(label.size)} Tf {colour} rg {bold} {turned} {_points((x, y))} Tm <{shown}> Tj ET")
+    bold = {"text_mode": TextMode.FILL_STROKE, "line_width": BOLD * label.size, "draw_color": rgb(label.fill)}
+    with page.rotation(-label.turn, label.x, label.y), page.local_context(**(bold if label.bold else {})):
+        page.set_xy(label.x + left, label.y + (BASELINE - FPDF_BASELINE) * label.size)
+        page.cell(wide, 0, text)
 
 
-WRITERS: dict[type[Item], Callable[[Page, Any], None]] = {
+WRITERS: dict[type[Item], Callable[[FPDF, Any], None]] = {
     Box: _box, Label: _label, Tiles: _tiles, Curve: _curve, Line: _line, Dot: _dot,
 }  # fmt: skip
 
 
-def _points(*points: tuple[float, float]) -> str:
-    return " ".join(f"{_number(x)} {_number(y)}" for x, y in points)
+# ── fonts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _colour(hex: str) -> str:
-    return " ".join(_number(part / 255) for part in rgb(hex))
+def fonts_for(text: str, preferred: Path | None) -> list[Path]:
+    """The files of the fonts that together have the letters of a text, the preferred one first."""
+    files = [*([preferred] if preferred else []), *installed_fonts()]
+    if not files:
+        raise InputError("no font was found here; name a .ttf or .otf file, or write an .svg", parameter="font")
+    found: list[Path] = []
+    missing = {ord(character) for character in text if not character.isspace()}
+    for file in files:
+        rest = missing - letters(file)
+        if rest != missing or file == files[0]:
+            found.append(file)
+            missing = rest
+        if not missing:
+            break
+    return found
 
 
-def _number(value: float) -> str:
-    """
-    >>> _number(12.0), _number(0.34567), _number(-0.00001)
-    ('12', '0.346', '0')
-    """
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
+def drawable(text: str, fonts: Sequence[Any]) -> str:
+    """Returns the text with plain characters for symbols of ours that no font has."""
+    known = [font.cmap for font in fonts]
+    shown = "".join(c if any(ord(c) in one for one in known) else PLAIN.get(c, c) for c in text)
+    missing = next((c for c in shown if not c.isspace() and not any(ord(c) in one for one in known)), None)
+    if missing is not None:
+        raise no_font_has(missing)
+    return shown
 
 
-# ── objects of the file ───────────────────────────────────────────────────────────────────────────────────────────────
+@cache
+def installed_fonts() -> tuple[Path, ...]:
+    """The usual fonts, then all others."""
+    folders = (Path(folder).expanduser() for folder in FOLDERS)
+    files = sorted(file for folder in folders for file in folder.rglob("*.[to]tf"))
+    return tuple(sorted(files, key=lambda file: USUAL.index(file.stem) if file.stem in USUAL else len(USUAL)))
 
 
-def _font_objects(font: TrueType, characters: dict[int, str], first: int) -> Iterator[bytes]:
-    """A composite font whose codes are glyph numbers, with its outlines and the characters of its glyphs."""
-    name = f"R{first:05}+Embedded".translate(str.maketrans("0123456789", "ABCDEFGHIJ"))
-    thousandths = [round(1000 * value / font.units) for value in (*font.box, font.ascent, font.descent)]
-    box, (ascent, descent) = " ".join(map(str, thousandths[:4])), thousandths[4:]
-    widths = " ".join(f"{glyph} [{round(1000 * font.advance(glyph))}]" for glyph in sorted(characters))
-    yield (
-        f"<< /Type /Font /Subtype /Type0 /BaseFont /{name} /Encoding /Identity-H /DescendantFonts [{first + 1} 0 R] "
-        f"/ToUnicode {first + 4} 0 R >>"
-    ).encode()
-    yield (
-        f"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /{name} /CIDToGIDMap /Identity /W [{widths}] "
-        f"/CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor {first + 2} 0 R >>"
-    ).encode()
-    yield (
-        f"<< /Type /FontDescriptor /FontName /{name} /Flags 4 /FontBBox [{box}] /ItalicAngle 0 /Ascent {ascent} "
-        f"/Descent {descent} /CapHeight {ascent} /StemV 80 /FontFile2 {first + 3} 0 R >>"
-    ).encode()
-    outlines = font.subset(characters)
-    yield _stream(outlines, f"/Length1 {len(outlines)} ")
-    rows = [f"<{glyph:04x}> <{_utf16(character)}>" for glyph, character in sorted(characters.items())]
-    parts = [rows[at : at + 100] for at in range(0, len(rows), 100)]  # as many as the format allows at a time
-    blocks = "\n".join(f"{len(part)} beginbfchar\n" + "\n".join(part) + "\nendbfchar" for part in parts)
-    yield _stream(
-        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Characters def /CMapType 2 def\n"
-        f"1 begincodespacerange <0000> <ffff> endcodespacerange\n{blocks}\nendcmap end end".encode()
-    )
+@cache
+def letters(file: Path) -> frozenset[int]:
+    from fontTools.ttLib import TTFont, TTLibError
 
-
-def _utf16(text: str) -> str:
-    return text.encode("utf-16-be", "replace").hex()
-
-
-def _stream(data: bytes, more: str = "") -> bytes:
-    packed = zlib.compress(data, 9)
-    return f"<< {more}/Length {len(packed)} /Filter /FlateDecode >>\nstream\n".encode() + packed + b"\nendstream"
-
-
-def _file(objects: list[bytes]) -> bytes:
-    made = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
-    places = []
-    for number, each in enumerate(objects, start=1):
-        places.append(len(made))
-        made += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    end += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 5 0 R >>\nstartxref\n{len(made)}\n%%EOF\n"
-    return bytes(made) + end.encode()
+    try:
+        with file.open("rb") as opened, TTFont(opened, lazy=True) as font:
+            return frozenset(font.getBestCmap() or ())
+    except (OSError, TTLibError):
+        raise InputError(f"{file} cannot be read as a font; name a .ttf or .otf file", parameter="font") from None

@@ -182,13 +182,17 @@ def _drawable(text: str, family: str, font: Path | None) -> str:
     shown = "".join(PLAIN.get(c, c) if _lacks(c, family, font) else c for c in printable(text))
     missing = next((c for c in shown if _lacks(c, family, font)), None)
     if missing is not None:
-        name = unicodedata.name(missing, "unnamed")
-        raise InputError(
-            f"no font here has the letter “{missing}” ({name}); name a .ttf or .otf file that has it, or write an .svg "
-            "or .html, which need no font",
-            parameter="font",
-        )
+        raise no_font_has(missing)
     return shown
+
+
+def no_font_has(character: str) -> InputError:
+    name = unicodedata.name(character, "unnamed")
+    return InputError(
+        f"no font here has the letter “{character}” ({name}); name a .ttf or .otf file that has it, or write an .svg "
+        "or .html, which need no font",
+        parameter="font",
+    )
 
 
 @lru_cache(maxsize=4096)
