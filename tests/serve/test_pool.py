@@ -124,3 +124,14 @@ def test_the_server_is_ready_when_all_was_loaded_and_stays_so(
 def test_a_model_to_preload_that_is_not_served_is_told() -> None:
     with pytest.raises(InputError, match=f'"other" cannot be loaded at the start; there are {MODEL}'):
         ModelPool(ServeConfig(models=(MODEL,), preload=("other",)))
+
+
+@pytest.mark.parametrize("through", [None, "en"])
+def test_pairs_through_the_pivot_language_are_listed_with_and_without_the_setting(through: str | None) -> None:
+    pool = ModelPool(ServeConfig(models=("de-en", "en-fr-classic"), through=through))
+    assert {str(pair): models for pair, models in pool.pairs()} == {
+        "de-en": ("de-en",),
+        "de-fr": ("de-en", "en-fr-classic"),
+        "en-fr": ("en-fr-classic",),
+    }
+    assert pool.targets("de") == (["en"] if through is None else ["en", "fr"])

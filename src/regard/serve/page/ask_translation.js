@@ -10,7 +10,7 @@ const STREAM_FROM = 400; // characters: shorter texts are there at once
 /**
  * @param {{path: string, body: any}} wanted
  * @param {AbortSignal} signal
- * @param {(text: string) => void} begun hears the beginning of a long translation, each time a sentence longer
+ * @param {(text: string) => void} begun hears what is done of a long translation, after each sentence
  * @returns {Promise<any>} a translation of /api/translate
  */
 export async function askTranslation(wanted, signal, begun) {
@@ -37,7 +37,7 @@ async function stream({ path, body }, signal, begun) {
     (event, data) => {
       if (event === "sentence") {
         sentences[data.index] = data;
-        if (sentences[0]) begun(beginning(body.text, sentences));
+        begun(soFar(body.text, sentences));
       } else if (event === "done") whole = { translations: [data] };
       else if (event === "error")
         throw new ApiError(data.error?.status ?? 500, data.error?.message ?? "The translation stopped.");
@@ -50,16 +50,19 @@ async function stream({ path, body }, signal, begun) {
 }
 
 /**
- * The translation as far as every sentence is done, with the line breaks of the source between them: sentences come in
- * any order, and what is shown never changes.
+ * The sentences that are done, with the line breaks of the source between them, and … for those that are not: sentences
+ * come in any order, and none of them changes afterwards.
  */
-function beginning(source, sentences) {
+function soFar(source, sentences) {
   const places = offsets(source);
   let text = "";
-  for (let number = 0; sentences[number]; number += 1) {
+  let last = -1; // the last sentence that is done
+  for (const number of Object.keys(sentences).map(Number)) {
     const one = sentences[number];
-    const gap = number ? cut(source, [sentences[number - 1].source_span[1], one.source_span[0]], places) : "";
-    text += (gap || (number ? " " : "")) + one.text;
+    const gap = cut(source, [last < 0 ? 0 : sentences[last].source_span[1], one.source_span[0]], places);
+    const missing = number - last > 1 ? "… " : "";
+    text += (last < 0 ? "" : gap.replace(/[^\n]/g, "") || " ") + missing + one.text;
+    last = number;
   }
   return text;
 }

@@ -31,21 +31,20 @@ export function wordsOf(row, number) {
 /**
  * One sentence as a run of text, so that it flows within its paragraph: a <button> would be a box of its own line.
  * @param {any} answer of `wordsOf` or /api/words; null for a sentence that has no words yet
- * @param {{number: number, text: string, mark: string, sel: any, several: boolean}} what
+ * @param {{number: number, text: string, mark: string}} what
  */
-export function sentenceRun(answer, { number, text, mark, sel, several }) {
-  const here = number === sel.sentence;
-  const kind = ["sentence", mark, several && here ? "here" : ""].filter(Boolean).join(" ");
+export function sentenceRun(answer, { number, text, mark }) {
+  const kind = ["sentence", mark].filter(Boolean).join(" ");
   if (!answer) return h("span", { class: kind, "data-sentence": number }, text);
   const placed = answer.words.map((word, place) => ({ ...word, place })).filter((word) => word.span);
   const run = pieces(
     answer.translation,
     placed.map((word) => word.span),
-  ).map((piece) => (piece.span < 0 ? piece.text : wordRun(placed[piece.span], { number, here, sel, scored: answer.scored })));
+  ).map((piece) => (piece.span < 0 ? piece.text : wordRun(placed[piece.span], number, answer.scored)));
   return h("span", { class: kind, "data-sentence": number }, run);
 }
 
-function wordRun(word, { number, here, sel, scored }) {
+function wordRun(word, number, scored) {
   return h(
     "span",
     {
@@ -54,12 +53,27 @@ function wordRun(word, { number, here, sel, scored }) {
       class: `word ${level(sureness(word))}`,
       "data-key": `word-${number}-${word.place}`,
       "data-word": word.place,
-      "aria-pressed": String(here && word.place === sel.word),
+      "aria-pressed": "false",
       "aria-label": word.probability === null ? word.text : `${word.text}, probability ${percent(word.probability)}`,
       "aria-haspopup": scored ? "dialog" : null,
     },
     word.text,
   );
+}
+
+/** Mark the sentence and the word that are chosen; the word, or the first one, is what the tab key reaches. */
+export function markChosen(output, sel, several) {
+  for (const one of output.querySelectorAll(".sentence.here")) one.classList.remove("here");
+  for (const one of output.querySelectorAll('.word:is([aria-pressed="true"], [tabindex="0"])')) {
+    one.setAttribute("aria-pressed", "false");
+    one.tabIndex = -1;
+  }
+  const sentence = output.querySelector(`[data-sentence="${sel.sentence}"]`);
+  if (several) sentence?.classList.add("here");
+  const word = output.querySelector(`[data-key="word-${sel.sentence}-${sel.word}"]`);
+  word?.setAttribute("aria-pressed", "true");
+  const stop = word ?? sentence?.querySelector(".word") ?? output.querySelector(".word");
+  if (stop) stop.tabIndex = 0;
 }
 
 /**

@@ -13,7 +13,7 @@ import { historyFold } from "./history.js";
 import { languageBar, otherLanguage } from "./languages.js";
 import { formalityPicker, languageName, languages, pivot } from "./models.js";
 import { ApiError } from "./network.js";
-import { bindWords, legend, reasons, sentenceRun, wordsOf } from "./output.js";
+import { bindWords, legend, markChosen, reasons, sentenceRun, wordsOf } from "./output.js";
 import * as questions from "./questions.js";
 import { receipt } from "./receipt.js";
 import { ribbons } from "./ribbons.js";
@@ -33,6 +33,8 @@ export function translateEntrance(say) {
   const bar = languageBar(() => wholeText());
   const receipts = h("div", { class: "result" });
   let row = null; // the translation that is shown
+  let pending = false; // whether another one is on its way
+  let drawn = []; // what the text on the page was made of
   let words = []; // of its sentences
   let changed = null; // the words of a sentence that the reader has changed
   let control = null;
@@ -91,7 +93,8 @@ export function translateEntrance(say) {
 
   function clear() {
     row = asked = changed = editing = null;
-    words = [];
+    pending = false;
+    words = drawn = [];
     for (const one of [doubts, strip, receipts]) show(one);
     tools.update({ text: false, model: false });
     stale(false);
@@ -103,11 +106,11 @@ export function translateEntrance(say) {
     const wanted = questions.translation(sel);
     const key = JSON.stringify(wanted);
     if (key !== asked) await translate(wanted, key);
-    else if (row) {
+    else if (row && !pending) {
       stale(false);
       draw(sel);
     }
-    if (row) await findChanged(current());
+    if (row && !pending) await findChanged(current());
   }
 
   async function translate(wanted, key) {
@@ -120,14 +123,19 @@ export function translateEntrance(say) {
     const mine = (control = new AbortController());
     asked = key;
     stale(true);
+    pending = true;
     if (!row) drawEmpty(current());
     try {
       const found = await askTranslation(wanted, mine.signal, (text) => {
+        if (mine !== control) return;
+        if (row) clear();
+        [asked, pending] = [key, true];
         stale(false);
         show(output, text);
       });
       if (mine !== control) return; // or it goes into another language, now that its own is known
       row = found;
+      pending = false;
       words = row.sentences.map((_, number) => wordsOf(row, number));
       changed = editing = null;
       history.add(wanted.body.text, row.text, languages(current()));
@@ -184,6 +192,21 @@ export function translateEntrance(say) {
     const key = output.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const several = row.sentences.length > 1;
     tools.update({ text: true, model: row.models.length === 1 });
+    drawText(sel);
+    markChosen(output, sel, several);
+    const other = otherLanguage(row); // every other doubt follows from it
+    show(doubts, way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
+    show(receipts, receipt(row));
+    show(strip, several ? sentenceSteps(sel) : null, ribbonsOf(wordsHere(sel), sel));
+    reveal(strip, sel);
+    if (key) output.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  }
+
+  /** The text is made once: a choice within it only moves the marks of what is chosen. */
+  function drawText(sel) {
+    const from = [row, sel.edits, changed, editing];
+    if (from.every((one, place) => one === drawn[place])) return;
+    drawn = from;
     output.dir = direction(row.text, languages(sel).to);
     const spans = row.sentences.map((sentence) => sentence.target_span);
     show(
@@ -193,16 +216,9 @@ export function translateEntrance(say) {
         if (editing?.number === number) return editing.element;
         const own = chosenText(sel, number);
         const mark = (!own && row.sentences[number].mark) || "";
-        return sentenceRun(wordsHere(sel, number), { number, text: own || text, mark, sel, several });
+        return sentenceRun(wordsHere(sel, number), { number, text: own || text, mark });
       }),
     );
-    const stop = output.querySelector(`[data-key="word-${sel.sentence}-${sel.word}"]`) ?? output.querySelector(".here .word, .word");
-    if (stop) stop.tabIndex = 0;
-    const other = otherLanguage(row); // every other doubt follows from it
-    show(doubts, way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
-    show(receipts, receipt(row));
-    show(strip, several ? sentenceSteps(sel) : null, ribbonsOf(wordsHere(sel), sel));
-    if (key) output.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
 
   function sentenceSteps(sel) {
@@ -262,6 +278,16 @@ function problem(error) {
   const message = error instanceof ApiError ? error.message : String(error);
   const missing = /^there is no translator from [^,;]+/.exec(message);
   return missing ? `Here ${missing[0]}.` : message;
+}
+
+/** Scroll the ribbons to the chosen word, without moving the page. */
+function reveal(strip, sel) {
+  const [side, number] = sel.word >= 0 ? ["target", sel.word] : ["source", sel.source];
+  const scroller = strip.querySelector(".scroll");
+  const word = scroller?.querySelector(`.${side} [data-number="${number}"]`)?.getBoundingClientRect();
+  if (!word) return;
+  const frame = scroller.getBoundingClientRect();
+  if (word.left < frame.left || word.right > frame.right) scroller.scrollLeft += word.left - frame.left - frame.width / 2;
 }
 
 function ribbonsOf(answer, sel) {
