@@ -112,13 +112,10 @@ function cell(value, most, scale, on) {
 
 /** A small picture of the same numbers, for the sheet of heads. */
 export function thumbnail(values, problems, width, height) {
-  const canvas = h("canvas", { width: String(width), height: String(height), "aria-hidden": "true" });
   const rows = values.length || 1;
   const columns = values[0]?.length || 1;
-  const pen = canvas.getContext("2d");
-  function draw() {
-    pen.clearRect(0, 0, width, height);
-    pen.fillStyle = heatColour();
+  return painted({ width, height }, (pen, colour) => {
+    pen.fillStyle = colour;
     values.forEach((row, r) => {
       if (problems?.[r]) return;
       row.forEach((value, c) => {
@@ -127,14 +124,24 @@ export function thumbnail(values, problems, width, height) {
         pen.fillRect((c * width) / columns, (r * height) / rows, Math.ceil(width / columns), Math.ceil(height / rows));
       });
     });
-  }
+  });
+}
+
+/** A canvas that is painted again in other colours when these change. */
+function painted(props, paint) {
+  const canvas = h("canvas", { ...props, "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  const draw = () => {
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    paint(pen, heatColour(), heatColour("negative"));
+  };
   draw();
   canvas.addEventListener("redraw", draw);
   return canvas;
 }
 
 /** The colour of the theme that is on for the largest number, or for the largest "negative" one. */
-export function heatColour(sign = "") {
+function heatColour(sign = "") {
   const probe = h("i", { class: `probe ${sign}` });
   document.body.append(probe);
   const colour = getComputedStyle(probe).color || getComputedStyle(document.documentElement).color;
@@ -144,21 +151,19 @@ export function heatColour(sign = "") {
 
 /**
  * Numbers of any size as a picture of as many pixels, which CSS scales up: a row for each token, or a column with
- * `across`. The square root of a number's share of the largest is its shade.
+ * `across`. Its shade is the square root of a number's share of the largest, or what `shade` makes of that share.
  */
-export function pixels(values, { across = false } = {}) {
+export function pixels(values, { across = false, shade = Math.sqrt } = {}) {
   const [rows, columns] = [values.length, values[0]?.length ?? 1];
   const size = across ? { width: rows, height: columns } : { width: columns, height: rows };
-  const canvas = h("canvas", { ...size, "aria-hidden": "true", class: "pixels" });
-  const pen = canvas.getContext("2d");
   const most = Math.max(1e-9, ...values.map((row) => Math.max(...row.map(Math.abs))));
-  const [above, below] = [heatColour(), heatColour("negative")];
-  values.forEach((row, r) =>
-    row.forEach((value, c) => {
-      pen.globalAlpha = Math.sqrt(Math.abs(value) / most);
-      pen.fillStyle = value < 0 ? below : above;
-      pen.fillRect(across ? r : c, across ? c : r, 1, 1);
-    }),
+  return painted({ ...size, class: "pixels" }, (pen, above, below) =>
+    values.forEach((row, r) =>
+      row.forEach((value, c) => {
+        pen.globalAlpha = shade(Math.abs(value) / most);
+        pen.fillStyle = value < 0 ? below : above;
+        pen.fillRect(across ? r : c, across ? c : r, 1, 1);
+      }),
+    ),
   );
-  return canvas;
 }

@@ -1,6 +1,7 @@
 // Panel H: how a model without recurrence knows where a word stands.
 
 import { h, svg } from "./dom.js";
+import { pixels } from "./heatmap.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
 
@@ -49,25 +50,8 @@ function drawPositions(answer) {
 }
 
 function waves(values) {
-  const canvas = h("canvas", {
-    width: values[0].length,
-    height: values.length,
-    class: "waves",
-    role: "img",
-    "aria-label": "Sinusoidal position vectors: stripes that become wider from left to right",
-  });
-  const pen = canvas.getContext("2d");
-  const picture = pen.createImageData(values[0].length, values.length);
-  values.flat().forEach((value, number) => {
-    const up = Math.max(0, value);
-    const down = Math.max(0, -value);
-    picture.data.set(
-      [255 - 244 * up - 20 * down, 255 - 191 * up - 110 * down, 255 - 167 * up - 200 * down, 255],
-      4 * number,
-    );
-  });
-  pen.putImageData(picture, 0, 0);
-  return canvas;
+  const label = "Sinusoidal position vectors: stripes that become wider from left to right";
+  return h("div", { class: "waves", role: "img", "aria-label": label }, pixels(values, { shade: (share) => share }));
 }
 
 function curve(products) {
