@@ -37,13 +37,15 @@ def test_the_first_view_is_light_and_the_others_come_when_they_are_opened(open_p
 
 
 def test_the_frame_is_painted_before_the_scripts_are_there(open_page: Open) -> None:
-    page = open_page()
+    page = open_page(scheme="light")
+    page.evaluate("localStorage.setItem('regard-theme', 'dark')")
     held: list[Route] = []
     page.route(re.compile(r"\.js$"), lambda route: held.append(route))
     page.reload(wait_until="commit")
     expect(page.get_by_text("Loading …")).to_be_visible()
     top = page.get_by_role("banner").bounding_box()
-    assert page.evaluate("getComputedStyle(document.body).margin") == "0px"  # the styles are there
+    looks = page.evaluate("(({ margin, colorScheme }) => [margin, colorScheme])(getComputedStyle(document.body))")
+    assert looks == ["0px", "dark"]  # the styles are there, and the reader's choice holds
     for route in held:
         route.continue_()
     expect(page.get_by_role("button", name="Keys and help")).to_be_visible()

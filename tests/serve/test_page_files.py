@@ -25,10 +25,12 @@ def client() -> TestClient:
     return TestClient(Starlette(routes=page_routes()))
 
 
-def test_the_document_has_no_inline_script_style_or_handler() -> None:
+def test_the_documents_have_no_inline_script_but_for_the_theme_and_no_style_or_handler() -> None:
+    theme = 'document.documentElement.dataset.theme = localStorage.getItem("regard-theme") ?? ""'
     document = PAGE["index.html"]
     scripts = re.findall(r"<script\b([^>]*)>(.*?)</script>", document, re.DOTALL)
     assert [(attributes.strip(), text) for attributes, text in scripts] == [
+        ("", f"try {{ {theme}; }} catch {{}}"),  # before anything is painted
         ('type="module" src="main.js"', ""),
         ('type="application/json" id="answers"', ""),  # data, which a saved page fills
     ]

@@ -18,16 +18,18 @@ pytestmark = needs_bundler
 def test_the_policy_allows_its_own_script_and_style_alone() -> None:
     document = shell()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', document)
+    theme = re.search(r"<script>(.*?)</script>", document)
     script = re.search(r'<script type="module">(.*?)</script>', document, re.DOTALL)
     style = re.search(r"<style>(.*?)</style>", document, re.DOTALL)
     assert policy
+    assert theme
     assert script
     assert style
-    assert policy.start() < min(script.start(), style.start())  # a policy holds for what follows it
+    assert policy.start() < min(theme.start(), script.start(), style.start())  # a policy holds for what follows it
     parts = dict(part.strip().split(" ", 1) for part in policy[1].split(";"))
     assert parts == {
         "default-src": "'none'",
-        "script-src": hashes([script[1]]),
+        "script-src": hashes([theme[1], script[1]]),
         "style-src": hashes([style[1]]),
         "img-src": "data:",
     }

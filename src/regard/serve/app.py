@@ -22,7 +22,7 @@ from regard.serve.api.own import explain, tools, translate
 from regard.serve.errors import ServeError
 from regard.serve.http.guard import GuardConfig, HttpGuard
 from regard.serve.monitoring import RequestRecord, log_request
-from regard.serve.page.page_files import page_routes, style_hashes
+from regard.serve.page.page_files import allowed_inline, page_routes
 from regard.serve.services import Services
 from regard.serve.settings import ServeConfig
 
@@ -56,7 +56,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 
 def guard_config(config: ServeConfig) -> GuardConfig:
-    return GuardConfig(config.host, config.host_names, config.cors, style_hashes(), config.body)
+    return GuardConfig(config.host, config.host_names, config.cors, *allowed_inline(), config.body)
 
 
 def finished(scope: Scope, record: RequestRecord, status: int, seconds: float) -> None:

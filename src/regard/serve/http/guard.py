@@ -34,8 +34,8 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MAX_HEADERS = 100
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-# Scripts, styles and requests from this server only; nothing inline but the styles of the page, by their hashes; no
-# frames, no plug-ins, no forms to other servers.
+# Scripts, styles and requests from this server only; nothing inline but what the page's documents contain, by hashes;
+# no frames, no plug-ins, no forms to other servers.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -59,7 +59,8 @@ class GuardConfig:
     host: str = "127.0.0.1"  # the address at which the server listens
     host_names: tuple[str, ...] = ()  # further names of the server; "*" allows any
     cors: tuple[str, ...] = ()  # origins whose pages may call the server; "*" allows any
-    style_hashes: str = ""  # of the styles inside the page's documents, as the policy names them
+    script_hashes: str = ""  # of the scripts inside the page's documents, as the policy names them
+    style_hashes: str = ""
     body_bytes: int = 20_000_000
     head_bytes: int = 65_536  # of the path, the query and all headers together
     body_seconds: float = 30.0  # for the whole body to arrive
@@ -78,8 +79,10 @@ class HttpGuard:
 
     def __init__(self, app: ASGIApp, config: GuardConfig, finished: Finished | None = None) -> None:
         self.config = config
-        styles = f"style-src 'self' {config.style_hashes}".rstrip()
-        self.headers = HEADERS | {"content-security-policy": POLICY.replace("style-src 'self'", styles)}
+        policy = POLICY
+        for name, hashes in (("script-src", config.script_hashes), ("style-src", config.style_hashes)):
+            policy = policy.replace(f"{name} 'self'", f"{name} 'self' {hashes}".rstrip())
+        self.headers = HEADERS | {"content-security-policy": policy}
         self.finished = finished
         self.app: ASGIApp = app
         if config.cors:

@@ -68,15 +68,19 @@ def embed_styles(page: Path) -> None:
         page.write_text(document, encoding="utf-8")
 
 
-def styles_of(document: str) -> list[str]:
-    return re.findall(r"<style>(.*?)</style>", document, re.DOTALL)
+def inline_hashes(*documents: str) -> tuple[str, str]:
+    """The sources of a policy that allow the scripts and the styles inside documents, and no others."""
+    scripts, styles = (
+        [text for document in documents for text in re.findall(element, document, re.DOTALL) if text]
+        for element in (r'<script(?: type="module")?>(.*?)</script>', r"<style>(.*?)</style>")
+    )
+    return hashes(scripts), hashes(styles)
 
 
 def with_policy(document: str) -> str:
     """Add the Content-Security-Policy that allows exactly the script and the styles of a document."""
-    scripts = re.findall(r'<script type="module">(.*?)</script>', document, re.DOTALL)
-    allowed = f"script-src {hashes(scripts)}; style-src {hashes(styles_of(document))}; img-src data:"
-    policy = f"default-src 'none'; {allowed}"
+    scripts, styles = inline_hashes(document)
+    policy = f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data:"
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     return document.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{meta}', 1)
 
@@ -87,5 +91,5 @@ def hashes(texts: list[str]) -> str:
     >>> hashes(["alert(1)"])
     "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='"
     """
-    digests = [hashlib.sha256(text.encode("utf-8")).digest() for text in texts]
+    digests = [hashlib.sha256(text.encode("utf-8")).digest() for text in dict.fromkeys(texts)]
     return " ".join(f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests)

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from regard.errors import RegardError
 from regard.serve.errors import ServeError
-from regard.serve.page.build_page import ONE_FILE, PageBuildError, build_page, can_build, hashes, styles_of
+from regard.serve.page.build_page import ONE_FILE, PageBuildError, build_page, can_build, inline_hashes
 
 SOURCES = Path(__file__).parent
 TYPES = {
@@ -74,10 +74,9 @@ def read_files(folder: Path) -> dict[str, PageFile]:
     return found
 
 
-def style_hashes() -> str:
-    """The sources of a Content-Security-Policy that allow the styles inside the documents."""
-    documents = [page_files()[name].content.decode("utf-8") for name in DOCUMENTS.values()]
-    return hashes([style for document in documents for style in styles_of(document)])
+def allowed_inline() -> tuple[str, str]:
+    """The sources of the server's policy that allow the scripts and the styles inside the page's documents."""
+    return inline_hashes(*(page_files()[name].content.decode("utf-8") for name in DOCUMENTS.values()))
 
 
 # ── the page as a single file ──────────────────────────────────────────────────────────────────────────────────────

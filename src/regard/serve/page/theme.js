@@ -1,4 +1,5 @@
-// Light, dark, or as the system says; the choice is remembered on this device only.
+// Light, dark, or as the system says; the choice is remembered on this device only. The documents apply it themselves,
+// before anything is painted.
 
 import { button } from "./dom.js";
 import { redraw } from "./redraw.js";
