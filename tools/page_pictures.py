@@ -34,15 +34,27 @@ def looked_inside(page: Page) -> None:
     page.locator("#panel-align").scroll_into_view_if_needed()
 
 
-VIEWS = {"translate": translated, "inside": looked_inside}
+def opened_model(page: Page) -> None:
+    see(page, "picture")
+    page.locator("#panel-picture .steps").scroll_into_view_if_needed()
+    page.locator("#panel-picture").evaluate("panel => panel.scrollIntoView()")
+
+
+# the name of each picture: the entrance, and what to do there
+VIEWS = {
+    "translate": ("translate", translated),
+    "model": ("inside", opened_model),
+    "inside": ("inside", looked_inside),
+}
 
 
 def picture(browser: Browser, address: str, view: str, scheme: str, out: Path) -> None:
     looks = {"viewport": SIZE, "color_scheme": scheme, "reduced_motion": "reduce", "device_scale_factor": 1}
     context = browser.new_context(**looks)  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto(f"{address}#/{view}?{urlencode({'model': MODEL, 'text': TEXT, 'word': 2})}")
-    VIEWS[view](page)
+    entrance, prepare = VIEWS[view]
+    page.goto(f"{address}#/{entrance}?{urlencode({'model': MODEL, 'text': TEXT, 'word': 2, 'step': 2})}")
+    prepare(page)
     path = out / f"page-{view}-{scheme}.png"
     page.screenshot(path=path)
     context.close()

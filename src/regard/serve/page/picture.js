@@ -138,6 +138,7 @@ function crumbs(path, sel) {
 /** What a part is, how large it is, and the panels that show more of it. */
 function aboutPart(part, others) {
   const facts = [
+    part.id.startsWith(part.side) ? { source: "encoder", target: "decoder" }[part.side] : "",
     part.shape ? `${part.shape.join(" × ")} numbers` : "",
     part.parameters ? `${large(part.parameters)} parameters` : "",
   ].filter(Boolean);
