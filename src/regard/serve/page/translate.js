@@ -18,7 +18,7 @@ import * as questions from "./questions.js";
 import { receipt } from "./receipt.js";
 import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
-import { countText, LONGEST, sourceBox } from "./source_box.js";
+import { countText, sourceBox } from "./source_box.js";
 import { chooseText, chosenText, current, select } from "./state.js";
 import { direction, pieces } from "./text.js";
 import { translationTools } from "./translation_tools.js";
@@ -82,13 +82,13 @@ export function translateEntrance(say) {
     if (!tooLong) return undefined;
     control?.abort();
     clear();
-    const limit = LONGEST.toLocaleString("en");
-    return show(output, h("p", { class: "note small" }, `This text is too long for the box, which holds ${limit} characters; translate it as a file.`));
+    return show(output, h("p", { class: "note small" }, "This text is too long for the box: translate it as a file."));
   }
 
   function stale(is) {
     element.dataset.stale = String(is);
     output.setAttribute("aria-busy", String(is));
+    if (is) tools.update({ text: false, model: false });
   }
 
   function clear() {
