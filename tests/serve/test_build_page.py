@@ -96,6 +96,13 @@ def test_what_cannot_be_built_is_named(tmp_path: Path) -> None:
         build_page(tmp_path, tmp_path / "built")
 
 
+def test_no_style_depends_on_the_name_of_a_language(tmp_path: Path) -> None:
+    """Bun replaces `:dir(rtl)` and logical insets and radii by lists of languages, but the page has directions: use
+    `[dir="rtl"]`, and margins and paddings, which stay logical."""
+    build_page(SOURCES, tmp_path)
+    assert [file.name for file in tmp_path.iterdir() if ":lang(" in file.read_text(encoding="utf-8")] == []
+
+
 def test_the_page_itself_loads_little_at_first(tmp_path: Path) -> None:
     build_page(SOURCES, tmp_path)
     assert len(loaded_first(tmp_path, "index.html")) <= 7  # with the models, eight requests
