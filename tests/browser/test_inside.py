@@ -242,18 +242,6 @@ def test_training_pairs_are_hidden_where_the_model_has_none(open_page: Open) -> 
     expect(page.get_by_role("heading", name="The nearest sentences it learned from")).to_be_hidden()
 
 
-def test_a_panel_lands_where_the_index_says(open_page: Open) -> None:
-    page = open_page("inside", text=CAT)
-    index = page.get_by_role("navigation", name="Panels")
-    for name in ("Words that look at words", "Where it looks"):
-        index.get_by_role("link", name=name).click()
-        panel = page.get_by_role("region", name=name)
-        expect(panel.locator('[data-state="ready"]').first).to_be_visible()
-        page.wait_for_timeout(500)  # panels above it have grown
-        expect(index.locator("[aria-current]")).to_have_text(re.compile(name))
-        assert 0 <= panel.evaluate("panel => panel.getBoundingClientRect().top") < 300
-
-
 def test_two_models_stand_side_by_side(open_page: Open) -> None:
     page = open_page("inside", text=CAT)
     page.get_by_role("combobox", name="A second model").select_option("fr-en")
@@ -283,7 +271,7 @@ def test_nothing_typed_is_said_calmly(open_page: Open) -> None:
     expect(page.locator("#panel-picture .steps")).to_be_hidden()
 
 
-def test_the_whole_model_opens_down_to_one_dot_product(open_page: Open) -> None:
+def test_the_whole_model_opens_down_to_one_dot_product_and_leads_to_its_panels(open_page: Open) -> None:
     page = open_page("inside")  # with an example
     picture = page.locator("#panel-picture")
     expect(picture.locator(".side").first).to_contain_text("Encoder layer 6")
@@ -309,6 +297,13 @@ def test_the_whole_model_opens_down_to_one_dot_product(open_page: Open) -> None:
     expect(picture.get_by_role("grid", name=re.compile("^Positions"))).to_be_visible()
     page.go_back()
     expect(page).to_have_url(re.compile("part=decoder.2.cross.3"))
+    index = page.get_by_role("navigation", name="Panels")
+    index.get_by_role("link", name="Words that look at words").click()
+    panel = page.locator("#panel-self")
+    expect(panel.locator('[data-state="ready"]').first).to_be_visible()
+    page.wait_for_timeout(500)  # panels above it have grown
+    expect(index.locator("[aria-current]")).to_have_text(re.compile("Words that look at words"))
+    assert 0 <= panel.evaluate("panel => panel.getBoundingClientRect().top") < 150
 
 
 def test_the_decoder_plays_and_its_temperature_is_exact(open_page: Open) -> None:
