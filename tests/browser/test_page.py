@@ -193,6 +193,10 @@ JS_UNITS = """async () => {
   const text = await import("./text.js");
   const state = await import("./state.js");
   const { headsOf } = await import("./questions.js");
+  const { distinctResults } = await import("./results.js");
+  const { panelsOf } = await import("./places.js");
+  const { probabilities } = await import("./picture_steps.js");
+  const step = { top: [{ logit: 2 }, { logit: 0 }], log_sums: [0, Math.log(Math.exp(1) + 1)] };
   const turned = { ...state.START, view: "inside", text: "a & b #? é 😀", word: 3, layer: 2 };
   return {
     emoji: text.cut("a😀b", [1, 2]),
@@ -204,6 +208,10 @@ JS_UNITS = """async () => {
     round: JSON.stringify(state.fromHash(state.toHash(turned))) === JSON.stringify(turned),
     hostile: state.fromHash("#/nowhere?word=x&layer=99999999&__proto__=1").word,
     heads: headsOf("cross.2.4 nonsense encoder.1.1"),
+    distinct: distinctResults([{ text: "a" }, { text: "b" }, { text: "a" }]).map((one) => [one.number, one.same]),
+    panels: ["decoder.2.cross.3", "cross.1.1", "encoder.1.attention"].map((id) =>
+      panelsOf({ id, kind: "head" }).map((one) => one.panel)),
+    warm: probabilities(step, { temperatures: [1, 2] }, { temperature: 2 }).map((p) => p.toFixed(4)),
   };
 }"""
 
@@ -220,4 +228,7 @@ def test_places_numbers_and_addresses(open_page: Open) -> None:
         "round": True,
         "hostile": -1,
         "heads": [["cross", 2, 4], ["encoder", 1, 1]],
+        "distinct": [[0, 1], [1, 0]],
+        "panels": [["align", "heads", "step"], ["align", "heads", "step"], ["self", "heads"]],
+        "warm": ["0.7311", "0.2689"],
     }

@@ -123,7 +123,7 @@ export function insideEntrance() {
       select({ part, query: -1, key: -1 });
       jump(picture);
     };
-    panel.element.querySelector("header").append(button("In the whole model", go, { class: "plain small back" }));
+    panel.element.querySelector("header").append(button("↑ In the whole model", go, { class: "plain small back" }));
   }
 
   function update(sel = current(), changed = null) {

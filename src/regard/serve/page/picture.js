@@ -32,7 +32,7 @@ export function picturePanel(others) {
     first = to;
     detail.update();
   };
-  const tree = live({ question: questions.anatomy, draw: drawTree, lazy: false });
+  const tree = live({ question: questions.anatomy, draw: drawTree, caption: treeCaption, lazy: false });
   const detail = live({
     question: (sel) => {
       if (of !== sel.part) [first, of] = [0, sel.part];
@@ -109,6 +109,11 @@ export function pathOf(parts, id) {
   return found.kind === "head" && VECTORS[last]
     ? [found, { id, kind: last, name: VECTORS[last], what: "", parts: [], parameters: 0 }]
     : [found];
+}
+
+function treeCaption(answer) {
+  const shade = "blue above zero, brown or orange below; the shade is the square root of a number’s share of the largest";
+  return `${answer.architecture} · ${large(answer.parameters)} parameters · ${shade} · ${answer.how}`;
 }
 
 function crumbs(path, sel) {
