@@ -40,11 +40,15 @@ def build_page(sources: Path, out: Path) -> None:
     """Build the page in the folder `sources` into the folder `out`."""
     pages = sorted(sources.glob("*.html"))
     bun(*pages, *BROWSER, "--splitting", "--sourcemap=linked", f"--outdir={out}")
-    for page in pages:
-        embed_styles(out / page.name)
-    for file in out.glob("*.css"):
-        file.unlink()
+    for lowered in out.glob("*.css"):
+        lowered.unlink()
     with tempfile.TemporaryDirectory() as folder:
+        # For browsers Bun writes newer CSS in older terms, of which some differ: lists of languages for `:dir(rtl)` and
+        # for logical insets. As for itself it leaves all as it is.
+        bun(*sorted(sources.glob("*.css")), "--minify", "--target=bun", f"--outdir={folder}")
+        for page in pages:
+            styles = [Path(folder, name).read_text(encoding="utf-8") for name in styles_of(page)]
+            embed_styles(out / page.name, "".join(styles))
         bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
         document = (Path(folder) / "index.html").read_text(encoding="utf-8")
     document = re.sub(r'<link rel="preload"[^>]*>\n', "", document)  # it has no server to ask
@@ -59,13 +63,15 @@ def bun(*words: str | Path) -> None:
         raise PageBuildError(f"the page could not be built:\n{done.stderr.strip()}")
 
 
-def embed_styles(page: Path) -> None:
-    document = page.read_text(encoding="utf-8")
-    link = re.search(r'<link rel="stylesheet"[^>]* href="\./([\w.-]+)">', document)
-    if link:
-        style = (page.parent / link[1]).read_text(encoding="utf-8").strip()
-        document = document.replace(link[0], "").replace("</head>", f"<style>{style}</style>\n</head>", 1)
-        page.write_text(document, encoding="utf-8")
+def styles_of(page: Path) -> list[str]:
+    """The names of the style sheets that an HTML file links to."""
+    return re.findall(r'<link rel="stylesheet" href="([\w.-]+)">', page.read_text(encoding="utf-8"))
+
+
+def embed_styles(page: Path, styles: str) -> None:
+    """Replace the link to the style sheet in a built HTML file by these styles."""
+    document = re.sub(r'<link rel="stylesheet"[^>]*>', "", page.read_text(encoding="utf-8"))
+    page.write_text(document.replace("</head>", f"<style>{styles}</style>\n</head>", 1), encoding="utf-8")
 
 
 def inline_hashes(*documents: str) -> tuple[str, str]:
