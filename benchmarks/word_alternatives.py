@@ -22,6 +22,8 @@ import numpy as np
 
 import regard
 from regard.data.text_files import read_lines
+from regard.errors import RegardError
+from regard.serve.errors import ServeError
 from regard.serve.explain_service import SentenceQuery, find_alternatives
 from regard.text.words import word_spans
 
@@ -48,8 +50,8 @@ def main() -> None:
                 query = SentenceQuery(text, sentence.text, number)
                 began = time.perf_counter(), time.process_time()
                 try:
-                    _, found = find_alternatives(translator, query, 200, int(place), 8)
-                except regard.errors.RegardError:
+                    _, found = find_alternatives(translator, query, 200, int(place), 6)
+                except (RegardError, ServeError):
                     continue  # a sentence that is not read, or too long
                 wall.append(time.perf_counter() - began[0])
                 cpu.append(time.process_time() - began[1])

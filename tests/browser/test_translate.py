@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Route, expect
 
-from browsing import CAT, Open, RunningServer
+from browsing import CAT, Open, RunningServer, serious
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +47,7 @@ def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undo
     options = window.get_by_role("option")
     expect(window.get_by_role("option", selected=True)).to_be_focused()
     expect(window).to_contain_text("How probable the model finds the word here")
+    assert serious(page, "#alternatives") == []
     page.keyboard.press("End")
     last = options.last
     expect(last).to_have_text(re.compile(r"^is\d+%$"))

@@ -22,6 +22,7 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import NamedTuple
 
+from regard.errors import InputError
 from regard.search.constraints import EOS, satisfies
 from regard.search.engine import Ids, StopSignal
 from regard.search.required_terms import NO_SEARCH_DEMAND
@@ -73,7 +74,7 @@ class FoundWord(NamedTuple):
 
 
 def word_alternatives(
-    pipeline: Pipeline, unit: Unit, translation: str, position: int, known: KnownWords | None, count: int = 8
+    pipeline: Pipeline, unit: Unit, translation: str, position: int, known: KnownWords | None, count: int = 6
 ) -> WordAlternatives:
     """Returns the words that the model would put instead of a word of a translation (`position`, from 0), at most
     `count`, and the probability of that word. `known` are the words of the target language; without them any word is
@@ -83,7 +84,8 @@ def word_alternatives(
     (ids,) = tokenizer.encode_target([unit.prepared.as_model_output(translation).text])
     place = WordPlace(pipeline, unit, start, known)
     shown = place.word(tuple(ids[len(start) :]), ended=True)
-    assert shown is not None  # `before_word` has checked the position
+    if shown is None or shown.word != split_words(tokenizer.decode(ids))[position]:
+        raise InputError("position is a word that the model reads in one piece with another; choose another word")
     reason = place.fixed(shown.word)
     found = {} if reason else place.words()
     (row,) = pipeline.engine.log_probs([unit.ids], [tuple(ids)])
@@ -254,5 +256,4 @@ class WordPlace:
 
     def written(self, word: str) -> str:
         """Returns the word as the reader sees it."""
-        filled = fill(word, self.unit.prepared.slots.target)
-        return filled.upper() if self.unit.prepared.all_caps else filled
+        return fill(word.upper() if self.unit.prepared.all_caps else word, self.unit.prepared.slots.target)

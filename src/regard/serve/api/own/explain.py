@@ -159,7 +159,7 @@ ENDPOINTS = (
         "/api/alternatives", "Other words for a word of a translation", "explain_words.alternatives_answer",
         TRANSLATION,
         Field("position", "integer", "a word of the translation, from 0", least=0, most=10_000, example=1),
-        Field("count", "integer", "how many, at most", 8, least=1, most=20),
+        Field("count", "integer", "how many, at most", 6, least=1, most=20),
         OPTIONS["formality"], OPTIONS["glossary"],
         torch=needs_no_torch,
     ),

@@ -92,7 +92,7 @@ def _confidence_caption(pair: SentencePair) -> str:
 
 
 def alternatives_answer(
-    loaded: ExplainedModel, query: SentenceQuery, model: str, limit: int, position: int = 0, count: int = 8
+    loaded: ExplainedModel, query: SentenceQuery, model: str, limit: int, position: int = 0, count: int = 6
 ) -> dict[str, Any]:
     """The word at a position of a translation, and the words that the model would put there instead."""
     sentence, found = loaded.find_alternatives(query, limit, position, count)
