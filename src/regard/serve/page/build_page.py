@@ -43,14 +43,15 @@ def build_page(sources: Path, out: Path) -> None:
     for lowered in out.glob("*.css"):
         lowered.unlink()
     with tempfile.TemporaryDirectory() as folder:
+        one_file = Path(folder) / "index.html"
+        bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
         # For browsers Bun writes newer CSS in older terms, of which some differ: lists of languages for `:dir(rtl)` and
         # for logical insets. As for itself it leaves all as it is.
         bun(*sorted(sources.glob("*.css")), "--minify", "--target=bun", f"--outdir={folder}")
-        for page in pages:
+        for page, built in (*((page, out / page.name) for page in pages), (sources / "index.html", one_file)):
             styles = [Path(folder, name).read_text(encoding="utf-8") for name in styles_of(page)]
-            embed_styles(out / page.name, "".join(styles))
-        bun(sources / "index.html", *BROWSER, "--compile", f"--outdir={folder}")
-        document = (Path(folder) / "index.html").read_text(encoding="utf-8")
+            embed_styles(built, "".join(styles))
+        document = one_file.read_text(encoding="utf-8")
     document = re.sub(r'<link rel="preload"[^>]*>\n', "", document)  # it has no server to ask
     (out / ONE_FILE).write_text(with_policy(document), encoding="utf-8")
 
@@ -69,8 +70,9 @@ def styles_of(page: Path) -> list[str]:
 
 
 def embed_styles(page: Path, styles: str) -> None:
-    """Replace the link to the style sheet in a built HTML file by these styles."""
-    document = re.sub(r'<link rel="stylesheet"[^>]*>', "", page.read_text(encoding="utf-8"))
+    """Replace the styles of a built HTML file, or its link to a style sheet, by these."""
+    lowered = r'<link rel="stylesheet"[^>]*>|<style>.*?</style>'
+    document = re.sub(lowered, "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     page.write_text(document.replace("</head>", f"<style>{styles}</style>\n</head>", 1), encoding="utf-8")
 
 
