@@ -243,3 +243,9 @@ def test_one_language_is_found_as_among_all(text: str, expected: str) -> None:
     for only in ("en", "de", "es", "xx"):
         among_two = language_identification.foreign_language_of(words, expected, only)
         assert among_two == found if found and found[0] == only else among_two in (None, found)
+
+
+@pytest.mark.parametrize(("text", "language"), [("Hallo", "de"), ("Hola!", "es"), ("Salut", "fr"), ("Bitte", "de")])
+def test_a_greeting_is_in_the_language_that_alone_has_it(text: str, language: str) -> None:
+    assert identify_language([text], FOUR) == IdentifiedLanguage(language, sure=True)
+    assert identify_language([text], ["en", "it"]).language != language

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.files import user_cache
 from regard.text.language import LANGUAGE_NAMES
+from regard.text.phrases import phrase_languages
 from regard.text.words import MAX_PARTS, PartCache, may_repeat
 
 if TYPE_CHECKING:
@@ -199,12 +200,16 @@ def identify_language(texts: Iterable[str], candidates: Collection[str], default
     'it'
     >>> identify_language(["Taxi"], ["de", "en"])
     IdentifiedLanguage(language='en', sure=False, mixed=False)
+    >>> identify_language(["Hallo!"], ["de", "en"])
+    IdentifiedLanguage(language='de', sure=True, mixed=False)
     """
     default = default if default in candidates else next(iter(candidates))
     votes, sure_votes = Counter[str](), Counter[str]()
     lines = (line for text in texts for line in text.splitlines())
     for words in islice(filter(None, map(language_words, lines)), MAX_LINES):
         language, sure = _line_language(words, candidates, default)
+        if not sure and (known := _phrase_language(words, candidates)):
+            language, sure = known, True
         votes[language] += len(words)
         sure_votes[language] += len(words) if sure else 0
     if not votes:
@@ -228,6 +233,12 @@ def _line_language(words: list[str], candidates: Collection[str], default: str) 
     if len(tied) > 1:
         return (default if default in tied else best), False
     return best, len(scores) == 1 or score > scores[1][1] + MARGIN
+
+
+def _phrase_language(words: list[str], candidates: Collection[str]) -> str | None:
+    """Returns the candidate that alone has a line as a phrase: a greeting or label, too short for the identifier."""
+    found = phrase_languages(" ".join(words))
+    return next(iter(found)) if len(found) == 1 and found <= set(candidates) else None
 
 
 def language_probabilities(text: str, candidates: Collection[str]) -> dict[str, float]:

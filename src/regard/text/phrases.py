@@ -146,6 +146,24 @@ def phrase_table(source: str, target: str) -> PhraseLookup:
     return table
 
 
+def phrase_languages(text: str) -> frozenset[str]:
+    """Returns the languages of the table that have the whole text as a form.
+
+    >>> sorted(phrase_languages("Hallo!")), sorted(phrase_languages("Salut")), sorted(phrase_languages("Date:"))
+    (['de'], ['fr'], ['en', 'fr'])
+    """
+    return _languages_by_form().get(normalized(text).strip(" .,:;!?¡¿…").casefold(), frozenset())
+
+
+@cache
+def _languages_by_form() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for source in LANGUAGES:
+        for form in phrase_table(source, next(one for one in LANGUAGES if one != source)).entries:
+            found[form.casefold()] = found.get(form.casefold(), frozenset()) | {source}
+    return found
+
+
 def normalized(form: str) -> str:
     """
     >>> normalized("Terms\u00a0&  conditions")
