@@ -34,6 +34,7 @@ FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts",
 def pdf(drawing: Drawing, font: Path | None = None) -> bytes:
     try:
         from fpdf import FPDF
+        from fpdf.fonts import TTFFont
     except ImportError:
         raise InputError('a .pdf needs the package fpdf2; install it: pip install "regard[pdf]"') from None
     page = FPDF(unit=POINTS, format=(drawing.width, drawing.height))
@@ -45,13 +46,18 @@ def pdf(drawing: Drawing, font: Path | None = None) -> bytes:
     page.c_margin = 0
     page.add_page()
     fonts = fonts_for("".join(printable(label.text) for label in drawing.labels), font)
-    for number, file in enumerate(fonts):
-        page.add_font(f"f{number}", fname=file)
-    page.set_fallback_fonts([f"f{number}" for number in range(1, len(fonts))], exact_match=False)
-    page.set_text_shaping(True)
-    for item in drawing.items:
-        WRITERS[type(item)](page, item)
-    return bytes(page.output())
+    try:
+        for number, file in enumerate(fonts):
+            page.add_font(f"f{number}", fname=file)
+        page.set_fallback_fonts([f"f{number}" for number in range(1, len(fonts))], exact_match=False)
+        page.set_text_shaping(True)
+        for item in drawing.items:
+            WRITERS[type(item)](page, item)
+        return bytes(page.output())
+    finally:
+        for each in page.fonts.values():
+            if isinstance(each, TTFFont):
+                each.ttfont.close()  # fpdf2 closes only the fonts of a file that it has written
 
 
 # ── one writer for each item ──────────────────────────────────────────────────────────────────────────────────────────
