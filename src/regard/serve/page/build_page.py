@@ -72,7 +72,7 @@ def styles_of(page: Path) -> list[str]:
 def embed_styles(page: Path, styles: str) -> None:
     """Replace the styles of a built HTML file, or its link to a style sheet, by these."""
     lowered = r'<link rel="stylesheet"[^>]*>|<style>.*?</style>'
-    document = re.sub(lowered, "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    document = re.sub(lowered, "", page.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
     page.write_text(document.replace("</head>", f"<style>{styles}</style>\n</head>", 1), encoding="utf-8")
 
 
