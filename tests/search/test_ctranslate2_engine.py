@@ -124,7 +124,7 @@ def test_branches_and_their_continuations_are_those_of_the_native_engine(
     ((best,),) = trained[1].search([requests[1]], GREEDY)
     for prefix in ((), best.ids[:2]):
         for length in (1, 3):
-            ours, native = (engine.branches(source, prefix, length) for engine in trained)
+            ours, native = (engine.branches(source, prefix, length, 0.01) for engine in trained)
             assert [one.ids for one in ours] == [one.ids for one in native]
             for one, other in zip(ours, native, strict=True):
                 assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)

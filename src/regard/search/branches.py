@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from regard.search.constraint_repair import NO_PENALTY, max_target_length
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
-from regard.search.engine import MAX_BRANCHES, MIN_BRANCH, Branch, Ids
+from regard.search.engine import MAX_BRANCHES, Branch, Ids
 
 SUPPRESSED = frozenset((PAD, BOS))
 
 
-def branches(model: ConvertedModel, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+def branches(model: ConvertedModel, source: Ids, prefix: Ids, length: int, least: float) -> list[Branch]:
     """Returns what `Engine.branches` does."""
     (result,) = model.translator.translate_batch(
         [model.source_tokens(source)],
@@ -25,7 +25,7 @@ def branches(model: ConvertedModel, source: Ids, prefix: Ids, length: int) -> li
         num_hypotheses=MAX_BRANCHES,
         length_penalty=NO_PENALTY,
         return_alternatives=True,
-        min_alternative_expansion_prob=MIN_BRANCH,
+        min_alternative_expansion_prob=least,
         max_input_length=0,
         max_decoding_length=len(prefix) + length,
         return_end_token=True,

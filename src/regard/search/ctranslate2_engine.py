@@ -215,10 +215,10 @@ class CTranslate2Engine:
         log_probs: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum())
         return log_probs
 
-    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+    def branches(self, source: Ids, prefix: Ids, length: int, least: float) -> list[Branch]:
         if not self._all_fit([source], [(*prefix, *range(length))]):
-            return self.native.branches(source, prefix, length)
-        return branches(self.model, source, prefix, length)
+            return self.native.branches(source, prefix, length, least)
+        return branches(self.model, source, prefix, length, least)
 
     def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:
         if max_target_length(source) + 1 >= self.model.made.positions:

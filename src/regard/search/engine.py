@@ -32,7 +32,7 @@ Ids = tuple[int, ...]
 Weights = NDArray[np.float64]  # (T + 1, S + 1): the attention of each target token, EOS last on both sides
 Progress = Callable[[int], None]  # called with the number of newly finished requests
 
-MAX_BRANCHES, MIN_BRANCH = 10, 0.01  # of `branches`: next tokens, and the probability of each
+MAX_BRANCHES = 10  # next tokens of `branches`
 
 
 @dataclass(eq=False)
@@ -111,9 +111,9 @@ class Engine(Protocol):
         """Returns the log-probability of each token of the vocabulary after each prefix of a translation, (V,)."""
         ...
 
-    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
-        """Returns the most probable next tokens after a prefix, at most MAX_BRANCHES and each with at least MIN_BRANCH,
-        continued by greedy search to this number of tokens."""
+    def branches(self, source: Ids, prefix: Ids, length: int, least: float) -> list[Branch]:
+        """Returns the most probable next tokens after a prefix, at most MAX_BRANCHES and each with at least this
+        probability, continued by greedy search to this number of tokens."""
         ...
 
     def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:

@@ -16,7 +16,6 @@ from regard.search.constraints import EOS
 from regard.search.context_search import continuations, joined
 from regard.search.engine import (
     MAX_BRANCHES,
-    MIN_BRANCH,
     Branch,
     Hypothesis,
     Ids,
@@ -76,9 +75,9 @@ class NativeEngine:
     def next_log_probs(self, sources: Sequence[Ids], prefixes: Sequence[Ids]) -> list[NDArray[np.float64]]:
         return [next_log_probs(self.plain, *pair) for pair in zip(sources, prefixes, strict=True)]
 
-    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+    def branches(self, source: Ids, prefix: Ids, length: int, least: float) -> list[Branch]:
         (row,) = self.next_log_probs([source], [prefix])
-        best = [int(token) for token in np.argsort(-row)[:MAX_BRANCHES] if row[token] >= math.log(MIN_BRANCH)]
+        best = [int(token) for token in np.argsort(-row)[:MAX_BRANCHES] if row[token] >= math.log(least)]
         if length == 1:
             return [Branch((token,), float(row[token])) for token in best if token > EOS]
         begun = [SearchRequest(source, prefix=(*prefix, token)) for token in best if token > EOS]

@@ -79,7 +79,7 @@ class RemoteEngine:
         found: list[NDArray[np.float64]] = self._ask("next_log_probs", sources, prefixes)
         return found
 
-    def branches(self, source: Ids, prefix: Ids, length: int) -> list[Branch]:
+    def branches(self, source: Ids, prefix: Ids, length: int, least: float) -> list[Branch]:
         raise NotImplementedError("workers translate, and offer no alternatives")
 
     def continued(self, source: Ids, prefixes: Sequence[Ids]) -> list[Ids]:

@@ -172,12 +172,12 @@ class WordPlace:
         for _ in range(ROUNDS):
             splits: dict[Ids, tuple[float, float]] = {}  # of beginnings: how much is left for other words, and all
             for begun, probability in waiting:
-                for word, steps in self._completed(begun):
+                for pieces, steps, word in self._completed(begun, LEAST / probability):
                     along = list(accumulate(steps, mul, initial=probability))  # after each further piece
-                    if self._is_as_encoded(word):
+                    if word is not None and self._is_as_encoded(word):
                         found.setdefault(word, along[-1])
                     for i, step in enumerate(steps[1:], start=1):
-                        splits[word.pieces[: len(begun) + i]] = along[i] * (1 - step), along[i]
+                        splits[(*begun, *pieces[:i])] = along[i] * (1 - step), along[i]
             best = sorted((one for one in splits if one not in tried), key=lambda one: -splits[one][0])[:MAX_SPLITS]
             waiting = [(one, splits[one][1]) for one in best if splits[one][0] >= LEAST]
             tried.update(best)
@@ -185,18 +185,23 @@ class WordPlace:
                 break
         return found
 
-    def _completed(self, begun: Ids) -> list[tuple[FoundWord, list[float]]]:
-        """Returns the probable words that begin with some pieces, each with the probabilities of its further pieces."""
-        found: dict[int, tuple[FoundWord, list[float]]] = {}  # by the first further piece, like the sums
+    def _completed(self, begun: Ids, least: float) -> list[tuple[Ids, list[float], FoundWord | None]]:
+        """Returns the continuations of the beginning of a word: their pieces, the probability of each, and the word.
+        It is None where the continuation has less than the given probability before the word is complete."""
+        found: dict[int, tuple[Ids, list[float], FoundWord | None]] = {}  # by the first piece, like the sums
         sums: dict[int, list[float]] = defaultdict(lambda: [0.0])  # of log-probabilities, by number of pieces
         for length in range(1, MAX_PIECES + 2):
-            branches = self.pipeline.engine.branches(self.unit.ids, (*self.start, *begun), length)
+            branches = self.pipeline.engine.branches(self.unit.ids, (*self.start, *begun), length, least)
             for ids, log_prob in branches:
-                sums[ids[0]].append(log_prob)
+                along = sums[ids[0]]
+                along.append(log_prob)
                 ended = ids[-1] == EOS
-                word = None if ids[0] in found else self.word((*begun, *ids[: len(ids) - ended]), ended)
+                pieces = ids[: len(ids) - ended]
+                word = None if ids[0] in found else self.word((*begun, *pieces), ended)
                 if word is not None and (further := len(word.pieces) - len(begun)) > 0:
-                    found[ids[0]] = word, [math.exp(b - a) for a, b in pairwise(sums[ids[0]][: further + 1])]
+                    found[ids[0]] = pieces, [math.exp(b - a) for a, b in pairwise(along[: further + 1])], word
+                elif math.exp(log_prob) < least:
+                    found.setdefault(ids[0], (pieces, [math.exp(b - a) for a, b in pairwise(along)], None))
             if len(found) == len(branches):
                 break
         return list(found.values())
