@@ -37,6 +37,7 @@ LANGUAGES = st.sampled_from(sorted(FORMATS))
         ("$5k", "amount", "en fr", "$5k"),
         ("3:45 pm", "time", "en fr", "15\u00a0h\u00a045"),
         ("3:45 pm", "time", "en de", "15:45 Uhr"),
+        ("6.30 p.m.", "time", "en de", "18:30 Uhr"),
         ("3:45 pm", "time", "en es", "15:45"),
         ("12:30 a.m.", "time", "en fr", "0\u00a0h\u00a030"),
         ("12 pm", "time", "en fr", "12\u00a0h"),

@@ -78,6 +78,12 @@ def test_invented_numbers(source: str, target: str, invented: list[str]) -> None
     assert [target[start:end] for start, end in invented_numbers(source, target)] == invented
 
 
+def test_half_an_hour_is_counted_from_the_hour_before_in_german() -> None:
+    assert invented_numbers("Um halb sieben.", "At 6:30, half past six.", ("de", "en")) == []
+    assert invented_numbers("At half past six.", "Um halb sieben.", ("en", "de")) == []
+    assert invented_numbers("At half past six.", "Um halb neun.", ("en", "de")) != []
+
+
 def test_number_words_of_other_languages() -> None:
     assert invented_numbers("quatre-vingt-dix chats", "90 cats", ("fr", "en")) == []
     assert invented_numbers("einundzwanzig Katzen", "21 cats", ("de", "en")) == []

@@ -36,7 +36,7 @@ _AMOUNT = regex.compile(
     rf"(?P<after>(?:{CURRENCY}|[%‰])?)"
 )
 _TIME = regex.compile(
-    rf"(?P<hour>\d{{1,2}})(?:(?::|{SPACE}?[hH]{SPACE}?)(?P<minute>\d\d))?{SPACE}?"
+    rf"(?P<hour>\d{{1,2}})(?:(?:[:.]|{SPACE}?[hH]{SPACE}?)(?P<minute>\d\d))?{SPACE}?"
     r"(?P<half>[hH]|Uhr|[AaPp]\.?[Mm]\.?)?"
 )
 _RANGE = regex.compile(rf"({SPACE}?[–×-]{SPACE}?)")  # between the parts of a span: 9:00 – 17:00

@@ -144,10 +144,14 @@ class NumberRun(NamedTuple):
 def number_runs(text: str, language: str) -> list[NumberRun]:
     """Returns the numbers in words, or in words and digits: twenty-one, 2 million."""
     runs: list[NumberRun] = []
-    joined, known = False, _known_values(language)
+    joined, known, before_hour = False, _known_values(language), False
     for match in _WORD.finditer(text):
         word = match[0].lower()
         values, certain = known[word]
+        if before_hour and values and values[0] <= 12:
+            values = (values[0] - 1, *values)  # halb sieben: 6:30
+            certain = [values for _ in certain]
+        before_hour = language == "de" and word == "halb"
         if values:
             start, _, before, certain_before = runs.pop() if joined else (match.start(), 0, [], [])
             runs.append(NumberRun(start, match.end(), [*before, values], [*certain_before, *certain]))
