@@ -1,7 +1,8 @@
-// A translation as text whose words can be chosen: its sentences, the marks of what the model is less sure of, and what
+// A translation as text whose words can be chosen: its sentences, their ribbons, the marks of what is less sure, and what
 // the marks mean.
 
 import { button, h } from "./dom.js";
+import { ribbons } from "./ribbons.js";
 import { chosenText, select } from "./state.js";
 import { cut, offsets, percent, pieces } from "./text.js";
 import { level, sureness } from "./words.js";
@@ -144,4 +145,28 @@ export function reasons(row, sel) {
   const sure = sentence.confidence === null ? "" : ` (${percent(sentence.confidence)} sure)`;
   const why = sentence.reasons.map((reason) => reason.text.replace(IMPROBABLE, "")).join(" ");
   return h("p", { class: "note small" }, `This sentence is ${SENTENCES[sentence.mark]}${sure}. ${why}`);
+}
+
+/** Scroll the ribbons to the chosen word, without moving the page. */
+export function reveal(strip, sel) {
+  const [side, number] = sel.word >= 0 ? ["target", sel.word] : ["source", sel.source];
+  const scroller = strip.querySelector(".scroll");
+  const word = scroller?.querySelector(`.${side} [data-number="${number}"]`)?.getBoundingClientRect();
+  if (!word) return;
+  const frame = scroller.getBoundingClientRect();
+  if (word.left < frame.left || word.right > frame.right) scroller.scrollLeft += word.left - frame.left - frame.width / 2;
+}
+
+/** The ribbons of the chosen sentence; null without links. */
+export function ribbonsOf(answer, sel) {
+  if (!answer?.words.some((word) => word.links.length)) return null;
+  return ribbons({
+    source: answer.source_words,
+    target: answer.words,
+    links: answer.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6])),
+    word: sel.word,
+    from: sel.source,
+    choose: (side, number) =>
+      side === "target" ? select({ word: number, source: -1 }) : select({ source: number, word: -1 }),
+  });
 }

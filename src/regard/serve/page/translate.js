@@ -13,10 +13,9 @@ import { historyFold } from "./history.js";
 import { languageBar, otherLanguage } from "./languages.js";
 import { formalityPicker, languageName, languages, pivot } from "./models.js";
 import { ApiError } from "./network.js";
-import { bindWords, legend, markChosen, reasons, sentenceRun, wordsOf } from "./output.js";
+import { bindWords, legend, markChosen, reasons, reveal, ribbonsOf, sentenceRun, wordsOf } from "./output.js";
 import * as questions from "./questions.js";
 import { receipt } from "./receipt.js";
-import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
 import { countText, sourceBox } from "./source_box.js";
 import { chooseText, chosenText, current, select } from "./state.js";
@@ -278,27 +277,4 @@ function problem(error) {
   const message = error instanceof ApiError ? error.message : String(error);
   const missing = /^there is no translator from [^,;]+/.exec(message);
   return missing ? `Here ${missing[0]}.` : message;
-}
-
-/** Scroll the ribbons to the chosen word, without moving the page. */
-function reveal(strip, sel) {
-  const [side, number] = sel.word >= 0 ? ["target", sel.word] : ["source", sel.source];
-  const scroller = strip.querySelector(".scroll");
-  const word = scroller?.querySelector(`.${side} [data-number="${number}"]`)?.getBoundingClientRect();
-  if (!word) return;
-  const frame = scroller.getBoundingClientRect();
-  if (word.left < frame.left || word.right > frame.right) scroller.scrollLeft += word.left - frame.left - frame.width / 2;
-}
-
-function ribbonsOf(answer, sel) {
-  if (!answer?.words.some((word) => word.links.length)) return null;
-  return ribbons({
-    source: answer.source_words,
-    target: answer.words,
-    links: answer.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6])),
-    word: sel.word,
-    from: sel.source,
-    choose: (side, number) =>
-      side === "target" ? select({ word: number, source: -1 }) : select({ source: number, word: -1 }),
-  });
 }
