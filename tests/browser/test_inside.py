@@ -254,7 +254,7 @@ def test_a_link_opens_exactly_this_view(open_page: Open) -> None:
     caption = page.locator("#panel-align .caption").first
     expect(caption).to_have_text(re.compile("layer 2 · head 3 · predicting .* subwords"))
     page.get_by_role("button", name="Copy the link to this view").click()
-    expect(page.get_by_text("The link to exactly this view is copied.")).to_be_visible()
+    expect(page.locator(".bubble", has_text="The link is copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
 

@@ -119,6 +119,7 @@ def test_a_translation_is_reworded_edited_copied_downloaded_read_aloud_and_found
     expect(edit).to_be_focused()
     shown = output.inner_text()
     page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator(".bubble")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == shown
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()
@@ -255,6 +256,9 @@ def test_a_long_text_comes_sentence_by_sentence_and_none_changes(open_page: Open
     assert len(shown) > 1
     sentences = {part.strip() for text in shown for part in re.split(r"(?<=\.)|…", text) if part.strip()}
     assert [one for one in sentences if one not in final] == []
+    box = page.get_by_label("Text to translate")
+    box.fill("\n".join("The cat sleeps." for _ in range(30)))  # more than the window shows
+    assert box.evaluate("one => [one.scrollHeight - one.clientHeight, one.clientHeight > innerHeight]") == [0, True]
 
 
 def test_a_file_comes_back_translated(open_page: Open, tmp_path: Path) -> None:

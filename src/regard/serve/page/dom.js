@@ -35,6 +35,33 @@ export function icon(name, path, onclick, props = {}) {
   return button(picture, onclick, { title: name, "aria-label": name, class: "plain", ...props });
 }
 
+const TICK = "m5 13 4 4L19 7";
+
+/** Say for two seconds at a control with a picture what it did. */
+export function tellAt(control, text, done = true) {
+  if (control.classList.contains("told")) return;
+  const before = [...control.childNodes];
+  const tick = svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: TICK }));
+  control.classList.add("told");
+  show(control, done ? tick : before, h("span", { class: "bubble", "aria-hidden": "true" }, text));
+  setTimeout(() => {
+    control.classList.remove("told");
+    show(control, before);
+  }, 2000);
+}
+
+/** Copy a text, and say at the control that asked for it whether it was copied: not every browser allows it. */
+export async function copyText(text, control, said, say) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tellAt(control, said);
+    say(`${said}.`);
+  } catch {
+    tellAt(control, "The browser does not allow copying", false);
+    say("The browser does not allow copying.");
+  }
+}
+
 /**
  * A row of alternatives of which one holds, as radio buttons: the browser gives them arrow keys and a group name.
  * @param {string} name

@@ -2,7 +2,7 @@
 // of the first entrance comes with the page, that of the others when they are opened.
 
 import { isSaved } from "./api.js";
-import { button, h, icon, show } from "./dom.js";
+import { button, copyText, h, icon, show } from "./dom.js";
 import { bindKeys, helpDialog } from "./keys.js";
 import { loadModels, models, modelOf, version } from "./models.js";
 import { onConnection, onKeyWanted, useKey } from "./network.js";
@@ -83,12 +83,7 @@ function topLine() {
     link.addEventListener("pointerenter", () => ENTRANCES[view][1]().catch(() => {})); // so that it is there at a click
   }
   const tool = (id, name, act) => icon(name, ICONS[id], act, { id });
-  const copyLink = async () => {
-    await navigator.clipboard.writeText(location.href);
-    say("The link to this view is copied.");
-    banner("The link to exactly this view is copied.");
-    setTimeout(() => banner(), 2500);
-  };
+  const copyLink = () => copyText(location.href, place("link"), "The link is copied", say);
   show(
     place("tools"),
     tool("undo", "Undo", () => undo()),
@@ -116,7 +111,7 @@ function footLine() {
       : h(
           "span",
           {},
-          "everything runs on this server; nothing is sent elsewhere, and links keep your text to themselves",
+          "everything runs on this server, and nothing is sent elsewhere; the text in a link stays in the browsers of those who open it",
         ),
     isSaved() ? null : h("a", { href: "docs" }, "For programs: the API"),
   );

@@ -28,6 +28,7 @@ export function sourceBox({ label = "Text to translate", rows = 3, placeholder =
     timer = null;
     if (length(box.value) <= LONGEST) select({ text: box.value }, { typing: true });
   };
+  if (!CSS.supports("field-sizing", "content")) growWithText(box);
   box.addEventListener("input", () => {
     box.dir = direction(box.value);
     const tooLong = length(box.value) > LONGEST;
@@ -44,6 +45,16 @@ export function sourceBox({ label = "Text to translate", rows = 3, placeholder =
     box.dir = direction(sel.text);
   });
   return box;
+}
+
+/** What `field-sizing: content` does, for browsers without it. */
+function growWithText(box) {
+  const fit = () => {
+    box.style.minHeight = "";
+    if (box.scrollHeight > box.clientHeight) box.style.minHeight = `${box.scrollHeight}px`;
+  };
+  box.addEventListener("input", fit);
+  new ResizeObserver(fit).observe(box); // another text or width
 }
 
 export const countText = (text) => `${length(text).toLocaleString("en")} of ${LONGEST.toLocaleString("en")} characters`;

@@ -2,11 +2,11 @@
 
 import { openWordings } from "./alternatives.js";
 import { isSaved } from "./api.js";
-import { button, h, icon } from "./dom.js";
+import { button, copyText, h, icon } from "./dom.js";
 import { speech } from "./speech.js";
 
 const COPY = "M9 9h11v11H9zM5 15H4V4h11v1";
-const DOWNLOAD = "M12 4v11m-5-4 5 5 5-5M5 20h14";
+const DOWNLOAD = "M13 3H6v18h12V8zM13 3v5h5M12 11v6m-2.5-2.5L12 17l2.5-2.5"; // a sheet of paper: the page itself has a plain arrow
 
 /**
  * @param {object} of
@@ -25,8 +25,8 @@ export function translationTools({ text, focus, edit, language, say }) {
   };
   const other = button("Other wordings", open, { ...plain, "aria-haspopup": "dialog" });
   const change = button("Edit", edit, plain);
-  const copy = icon("Copy", COPY, async () => (await navigator.clipboard.writeText(text()), say("Copied.")));
-  const download = icon("Download", DOWNLOAD, () => save(text(), `translation-${language() || "text"}.txt`));
+  const copy = icon("Copy", COPY, () => copyText(text(), copy, "Copied", say));
+  const download = icon("Download the translation as text", DOWNLOAD, () => save(text(), `translation-${language() || "text"}.txt`));
   const listen = speech({ text, language });
   const element = h(
     "div",
