@@ -23,6 +23,26 @@ def test_a_word_shows_its_shares_and_alternatives(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("word=2"))
 
 
+def test_the_sentence_and_the_word_that_were_chosen_lead_every_panel(open_page: Open) -> None:
+    page = open_page("inside", text=f"The dog eats. {CAT} I see the old sofa.", sentence=1, word=2)
+    top = page.get_by_role("region", name="Text and model")
+    expect(top.locator(".reading").first).to_have_text(CAT)
+    expect(page.locator("#panel-picture .where").first).to_contain_text("predicts noir")
+    expect(page).to_have_url(re.compile("step=2"))
+    page.locator("#panel-words .target").get_by_text("dort", exact=True).click()
+    expect(page.locator("#panel-picture .where").first).to_contain_text("predicts dort")
+    page.get_by_role("slider", name="Step of the decoder").fill("1")  # the reader's own step stays
+    expect(page.locator("#panel-picture .where").first).to_contain_text("predicts chat")
+    see(page, "self")
+    page.locator("#panel-self .arcs").get_by_role("button", name="sleeps").click()
+    expect(page.locator("#panel-self .arcs [aria-pressed=true]")).to_have_text("sleeps")
+    top.get_by_label("Sentence", exact=True).select_option("2")
+    expect(top.locator(".reading").first).to_have_text("I see the old sofa.")
+    expect(page.locator("#panel-self .arcs")).to_contain_text("see")
+    expect(page.locator("#panel-self .arcs [aria-pressed=true]")).to_have_count(0)
+    expect(page.locator("#panel-picture .where").first).to_contain_text("Step 1 of")
+
+
 def test_the_map_says_which_view_it_is_and_its_error_rate(open_page: Open) -> None:
     page = open_page("inside", text=CAT)
     see(page, "align")

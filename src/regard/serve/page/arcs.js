@@ -8,11 +8,12 @@ import { direction } from "./text.js";
  * @param {object} figure
  * @param {string[]} figure.words
  * @param {number} figure.from
+ * @param {boolean} figure.chosen whether the reader chose that word
  * @param {{head: number, row: number[]|null}[]} figure.heads weights from that word, null where they must not be drawn
  * @param {(number: number) => void} figure.choose
  * @param {string} figure.label
  */
-export function arcs({ words, from, heads, choose, label }) {
+export function arcs({ words, from, chosen, heads, choose, label }) {
   const line = rovingLine(
     h(
       "p",
@@ -22,9 +23,9 @@ export function arcs({ words, from, heads, choose, label }) {
           "button",
           {
             type: "button",
-            class: "word",
+            class: number === from && !chosen ? "word from" : "word",
             "data-key": `arc-${number}`,
-            "aria-pressed": String(number === from),
+            "aria-pressed": String(number === from && chosen),
             onclick: () => choose(number),
           },
           text,

@@ -1,6 +1,6 @@
 // The second entrance: all panels under one text, with an index at their side.
 
-import { isSaved } from "./api.js";
+import { ask, isSaved } from "./api.js";
 import { button, h } from "./dom.js";
 import { modelOf, modelPicker } from "./models.js";
 import { alignPanel } from "./panel_align.js";
@@ -16,9 +16,11 @@ import { wordsPanel } from "./panel_words.js";
 import { examplesOf } from "./examples.js";
 import { picturePanel } from "./picture.js";
 import { partOf } from "./places.js";
+import * as questions from "./questions.js";
 import { savedPicker } from "./saved.js";
+import { sentenceChooser } from "./sentences.js";
 import { sourceBox } from "./source_box.js";
-import { current, select } from "./state.js";
+import { current, observe, select } from "./state.js";
 import { decimal, large } from "./text.js";
 
 export const PANELS = {
@@ -41,6 +43,7 @@ export function insideEntrance() {
   const panels = [picture, ...others];
   for (const panel of others) addWayBack(panel);
   const about = h("p", { class: "caption" });
+  const sentence = sentenceChooser();
   let fresh = true; // an empty page opens with an example; a text that was removed stays removed
   const links = panels.map((panel) =>
     h(
@@ -78,7 +81,9 @@ export function insideEntrance() {
             modelPicker("model", { title: "Model" }),
           ),
           isSaved() ? savedPicker() : null,
+          sentence.choose,
         ),
+        sentence.line,
         sourceBox({ rows: 2, placeholder: "Type a sentence to look at" }),
         about,
       ),
@@ -134,10 +139,22 @@ export function insideEntrance() {
     }
     fresh = false;
     about.textContent = modelLine(modelOf(sel.model));
+    sentence.update(sel);
+    if (!changed || changed.has("view") || changed.has("word")) followWord(sel);
     for (const panel of panels) panel.update(sel, changed);
     return undefined;
   }
   return { element, update };
+}
+
+/** A word that was chosen sets the step of the decoder: to that of the word's first piece. A step in a link stays. */
+async function followWord(sel) {
+  if (sel.word < 0 || sel.step) return;
+  const wanted = await questions.words(sel).catch(() => null);
+  const found = wanted && (await ask(wanted.path, wanted.body).catch(() => null)); // panel A says what went wrong
+  const now = current();
+  if (!found || now.word !== sel.word || now.sentence !== sel.sentence || now.step) return;
+  observe({ step: found.words.slice(0, sel.word).reduce((sum, word) => sum + word.tokens.length, 0) });
 }
 
 function modelLine(model) {

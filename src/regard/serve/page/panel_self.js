@@ -86,6 +86,7 @@ function drawArcs(answer, sel) {
     arcs({
       words: texts(answer.columns),
       from,
+      chosen: chosen >= 0,
       heads: rows,
       choose: (number) => select(sel.self === "decoder" ? { word: number } : { source: number }),
       label: answer.title,

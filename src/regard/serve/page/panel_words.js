@@ -11,7 +11,7 @@ import { decimal, percent } from "./text.js";
 import { bar, shares, wordLine } from "./words.js";
 
 export function wordsPanel() {
-  const sentences = live({ question: questions.translation, draw: sentencePicker, empty: "", lazy: false });
+  const doubts = live({ question: questions.translation, draw: reasons, empty: "", lazy: false });
   const main = live({ question: questions.words, draw: drawWords, caption, lazy: false });
   const beside = live({
     question: (sel) => (sel.beside ? questions.words({ ...sel, model: sel.beside, edits: "", hypothesis: 0, beam: 0 }) : null),
@@ -32,7 +32,7 @@ export function wordsPanel() {
         "Ribbons join the words that correspond. An underline marks a word of which the model was less sure; " +
         "choose a word to see what else it might have said.",
     },
-    sentences,
+    doubts,
     main,
     h(
       "p",
@@ -53,30 +53,10 @@ const modelName = (name) => {
   return model ? `${model.name}, ${pairName(model)}` : name;
 };
 
-/** Explanations are of one sentence; a text of several asks which. */
-function sentencePicker(answer, sel) {
-  const list = answer.translations[0].sentences;
-  return [list.length < 2 ? null : sentenceBox(list, sel), reasons(list[sel.sentence], sel)];
-}
-
-function sentenceBox(list, sel) {
-  const box = h(
-    "select",
-    { "aria-label": "Sentence", "data-key": "sentence", onchange: () => select({ sentence: Number(box.value) }) },
-    list.map((one, number) => h("option", { value: number }, `${number + 1}: ${one.source}`)),
-  );
-  box.value = String(sel.sentence);
-  return h(
-    "label",
-    { class: "row" },
-    h("span", { class: "small quiet" }, `Sentence ${sel.sentence + 1} of ${list.length}`),
-    box,
-  );
-}
-
 /** Why the translation is marked; other results of the search and the reader's choices are not judged. */
-function reasons(sentence, sel) {
+function reasons(answer, sel) {
   if (chosenText(sel) || sel.hypothesis || sel.beam) return null;
+  const sentence = answer.translations[0].sentences[sel.sentence];
   return (sentence?.reasons ?? []).map((reason) => h("p", { class: "note warm small" }, reason.text));
 }
 

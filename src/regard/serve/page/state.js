@@ -56,9 +56,10 @@ const CLEARS = {
   hypothesis: ["word", "step", "query", "key"],
   part: ["query", "key"],
   kind: ["layer", "head"],
+  word: ["step"], // the step follows the word
 };
 
-const POINTING = ["word", "source"]; // where the reader looks: not undone by itself
+const POINTING = ["word", "source", "step"]; // where the reader looks: not undone by itself
 const NAVIGATION = ["view", "lesson", "part"]; // these make an entry of the browser's own history
 const LONGEST = 100;
 
