@@ -313,7 +313,7 @@ def test_the_whole_model_opens_down_to_one_dot_product_and_leads_to_its_panels(o
     picture.get_by_role("button", name="One step in numbers").click()
     expect(page.locator("#panel-step")).to_be_focused()
     expect(page.locator("#panel-step .caption")).to_contain_text("cross attention · layer 2 · head 3")
-    page.locator("#panel-positions").get_by_role("button", name="In the whole model").click()
+    page.locator("#panel-positions").get_by_role("button", name="Show in the whole model").click()
     expect(picture.get_by_role("grid", name=re.compile("^Positions"))).to_be_visible()
     page.go_back()
     expect(page).to_have_url(re.compile("part=decoder.2.cross.3"))
@@ -324,6 +324,26 @@ def test_the_whole_model_opens_down_to_one_dot_product_and_leads_to_its_panels(o
     page.wait_for_timeout(500)  # panels above it have grown
     expect(index.locator("[aria-current]")).to_have_text(re.compile("Words that look at words"))
     assert 0 <= panel.evaluate("panel => panel.getBoundingClientRect().top") < 150
+
+
+def test_without_torch_one_notice_stands_above_the_panels_that_work(open_page: Open) -> None:
+    page = open_page()
+
+    def without(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"explains": False})
+
+    page.route("**/api/models*", without)
+    page.goto(page.url.replace("translate", "inside"))
+    page.reload()
+    notice = page.get_by_text("Explanations need PyTorch, which this server lacks")
+    expect(notice).to_have_count(1)
+    expect(notice.locator("code")).to_have_text('pip install "regard[torch]"')
+    expect(page.locator(".panel h2")).to_have_text(["AWord by word", "GHow BLEU counts"])
+    page.locator("#panel-words .target button").first.click()
+    expect(page.locator("#panel-words .card").get_by_role("option").first).to_be_visible()
+    expect(page.get_by_text("PyTorch")).to_have_count(1)
+    expect(page.get_by_role("button", name="Show in the whole model")).to_have_count(0)
 
 
 def test_the_decoder_plays_and_its_temperature_is_exact(open_page: Open) -> None:

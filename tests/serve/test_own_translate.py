@@ -31,7 +31,7 @@ def test_pairs_are_listed_with_their_models(client: TestClient) -> None:
     }
     without = client.get("/api/models?cards=false").json()
     assert without["models"] == [{k: v for k, v in one.items() if k != "card"} for one in found["models"]]
-    assert (found["through"], found["corrections"]) == ("en", False)
+    assert (found["through"], found["explains"], found["corrections"]) == ("en", True, False)
     assert found["languages"] == {"de": "German", "en": "English", "fr": "French"}
 
 

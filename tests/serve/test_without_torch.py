@@ -23,6 +23,7 @@ with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as client:
         assert client.post(path, json=body).status_code == 200, path
     for path in ("/", "/api/models", "/api/lessons", "/spec", "/metrics"):
         assert client.get(path).status_code == 200, path
+    assert client.get("/api/models").json()["explains"] is False
     pair = {{"text": "Who is he?", "translation": "Qui est-il ?"}}
     words = client.post("/api/words", json=pair).json()["words"]
     assert [word["text"] for word in words] == ["Qui", "est-il", "?"]

@@ -2,7 +2,7 @@
 
 import { ask, isSaved } from "./api.js";
 import { button, h } from "./dom.js";
-import { modelOf, modelPicker } from "./models.js";
+import { explains, modelOf, modelPicker } from "./models.js";
 import { alignPanel } from "./panel_align.js";
 import { beamPanel } from "./panel_beam.js";
 import { bleuPanel } from "./panel_bleu.js";
@@ -36,12 +36,14 @@ export const PANELS = {
   lens: lensPanel,
 };
 
+const WITHOUT_TORCH = [wordsPanel, bleuPanel]; // what a server shows that only translates
+
 export function insideEntrance() {
   const named = (id) => panels.find((panel) => panel.id === id);
-  const picture = picturePanel({ named, jump });
-  const others = Object.values(PANELS).map((make) => make());
-  const panels = [picture, ...others];
-  for (const panel of others) addWayBack(panel);
+  const picture = explains() ? picturePanel({ named, jump }) : null;
+  const others = (explains() ? Object.values(PANELS) : WITHOUT_TORCH).map((make) => make());
+  const panels = [picture, ...others].filter(Boolean);
+  if (picture) for (const panel of others) addWayBack(panel);
   const about = h("p", { class: "caption" });
   const sentence = sentenceChooser();
   let fresh = true; // an empty page opens with an example; a text that was removed stays removed
@@ -86,6 +88,7 @@ export function insideEntrance() {
         sentence.line,
         sourceBox({ rows: 2, placeholder: "Type a sentence to look at" }),
         about,
+        explains() ? null : torchNotice(),
       ),
       panels.map((panel) => panel.element),
     ),
@@ -128,7 +131,7 @@ export function insideEntrance() {
       select({ part, query: -1, key: -1 });
       jump(picture);
     };
-    panel.element.querySelector("header").append(button("↑ In the whole model", go, { class: "plain small back" }));
+    panel.element.querySelector("header").append(button("Show in the whole model", go, { class: "small link" }));
   }
 
   function update(sel = current(), changed = null) {
@@ -145,6 +148,16 @@ export function insideEntrance() {
     return undefined;
   }
   return { element, update };
+}
+
+function torchNotice() {
+  return h(
+    "p",
+    { class: "note" },
+    "Explanations need PyTorch, which this server lacks; whoever runs it can add it: ",
+    h("code", {}, 'pip install "regard[torch]"'),
+    ". The panels that work without it are below.",
+  );
 }
 
 /** A word that was chosen sets the step of the decoder: to that of the word's first piece. A step in a link stays. */

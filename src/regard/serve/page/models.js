@@ -15,6 +15,8 @@ export const models = () => known.models;
 export const version = () => known.version ?? "";
 /** Whether the server keeps the translations that readers prefer. */
 export const keepsCorrections = () => known.corrections === true;
+/** Whether the server has what explanations need. */
+export const explains = () => known.explains !== false;
 export const modelName = (name = current().model) => name || pairOf(languages(current()))?.models[0] || known.default;
 export const modelOf = (name = current().model) => known.models.find((one) => one.name === modelName(name)) ?? null;
 export const pairName = (model) => `${model.source_name ?? model.source} → ${model.target_name ?? model.target}`;

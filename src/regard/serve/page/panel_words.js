@@ -3,7 +3,7 @@
 import { alternatives } from "./alternatives.js";
 import { button, h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
-import { modelOf, modelPicker, pairName } from "./models.js";
+import { explains, modelOf, modelPicker, pairName } from "./models.js";
 import * as questions from "./questions.js";
 import { ribbons } from "./ribbons.js";
 import { chooseText, chosenText, current, select } from "./state.js";
@@ -129,7 +129,7 @@ function wordCard(answer, number) {
           "In pieces: ",
           inTokens(word),
         ),
-        shares(answer, number),
+        explains() ? shares(answer, number) : null,
       ),
       h(
         "div",

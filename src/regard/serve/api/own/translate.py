@@ -13,6 +13,7 @@ import numpy as np
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
+from regard.device import has_torch
 from regard.errors import InputError
 from regard.explain.neighbours import pairs_file
 from regard.explain.sentence_words import SentenceWords
@@ -212,6 +213,7 @@ async def models(call: Call) -> dict[str, Any]:
         },
         "languages": {code: language_name(code) for code in pool.languages},
         "version": __version__,
+        "explains": has_torch(),  # without it, /api/attention and its like answer 501
         "corrections": call.services.config.state is not None,  # without it, suggestions are lost at the end
     }
 
