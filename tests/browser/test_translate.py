@@ -43,7 +43,8 @@ def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undo
     before = output.inner_text()
     word.focus()
     page.keyboard.press("Enter")
-    window = page.get_by_role("dialog", name="Other words for sleeps")
+    window = page.locator("#alternatives")
+    expect(window).to_have_accessible_name("Other words for sleeps")
     options = window.get_by_role("option")
     expect(window.get_by_role("option", selected=True)).to_be_focused()
     expect(window).to_contain_text("How probable the model finds the word here")
@@ -63,11 +64,18 @@ def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undo
     expect(output).to_have_text(before)
     page.keyboard.press("Enter")
     expect(output).to_contain_text(wanted)
-    window.get_by_role("button", name="Back").click()
+    expect(window).to_have_accessible_name("Other words for is")
+    window.get_by_role("button", name="Back to “sleeps”").click()
     expect(output).to_have_text(before)
+    expect(window).to_have_accessible_name("Other words for sleeps")
+    expect(window.get_by_role("option", name="sleeps")).to_be_focused()
     page.keyboard.press("Escape")
     expect(window).to_have_count(0)
     expect(word).to_be_focused()
+    page.keyboard.press("Enter")
+    window.get_by_role("button", name="Why this word?").click()
+    expect(page.locator("#panel-words")).to_be_focused()
+    expect(page.locator("#panel-words .card h3").first).to_have_text("“sleeps”")
 
 
 VOICE = """
@@ -110,7 +118,7 @@ def test_a_translation_is_reworded_edited_copied_downloaded_read_aloud_and_found
     own = page.get_by_label("Your translation")
     expect(own).to_be_focused()
     own.fill("I can see him.")
-    page.get_by_label("Keep it on the server as a correction").check()
+    page.get_by_label("Also send it to the people who run this server").check()
     with page.expect_response("**/suggest") as kept:
         own.press("Control+Enter")
     assert kept.value.ok
@@ -194,7 +202,7 @@ def test_what_must_stay_has_a_receipt(open_page: Open) -> None:
     expect(output).to_contain_text('glossary, line 2 must be a term, one tab or "=", and its translation')
     glossary.fill("mice = sourisseaux\nbirds\toiseaux")
     glossary.blur()
-    receipt = page.locator("details", has_text="Kept as asked")
+    receipt = page.locator("details", has_text="Your words, names and numbers kept: 4 of 4")
     receipt.locator("summary").click()
     expect(receipt.get_by_role("row", name=re.compile("mice.*sourisseaux"))).to_be_visible()
     expect(receipt.get_by_role("row", name=re.compile("12"))).to_be_visible()

@@ -5,7 +5,7 @@ import { ask } from "./api.js";
 import { button, h, show } from "./dom.js";
 import * as questions from "./questions.js";
 import { rovingList } from "./roving.js";
-import { chooseText, chosenText, current, subscribe } from "./state.js";
+import { chooseText, chosenText, current, openPanel, subscribe } from "./state.js";
 import { direction, percent } from "./text.js";
 import { bar } from "./words.js";
 
@@ -24,14 +24,17 @@ let chosen = ""; // the key of what was just chosen: a list that is drawn again 
  * @param {number} spec.sentence
  * @param {number} [spec.word] stays selected
  * @param {string} spec.shown the translation that is shown when the list is opened
+ * @param {string} spec.before what stood there when the list was opened, as the button that goes back to it says it
  * @param {() => void} [spec.filled] called when the list is there
+ * @param {(key: string) => void} [spec.marked] hears which choice stands there now
+ * @param {HTMLElement|null} [spec.more] a control beside the one that goes back
  */
-function choiceList({ label, wanted, choices, note, sentence, word = -1, shown, filled = () => {} }) {
+function choiceList({ label, wanted, choices, note, sentence, word = -1, shown, before, filled = () => {}, marked = () => {}, more = null }) {
   const list = h("div", { class: "alternatives", role: "listbox", "aria-label": label });
   const below = h("p", { class: "small quiet", role: "status" }, "Searching …");
   const start = chosenText(current(), sentence); // "" is the model's own
   const put = (text) => chooseText(text, { sentence, word });
-  const back = button("Back", () => put(start), { class: "plain", hidden: true });
+  const back = button(`Back to ${before}`, () => put(start), { class: "plain small", hidden: true });
   const rows = [];
 
   function row({ text, key, inside }) {
@@ -45,15 +48,20 @@ function choiceList({ label, wanted, choices, note, sentence, word = -1, shown, 
       take();
     };
     const made = h("div", { role: "option", "data-key": `instead-${key}`, onclick: take, onkeydown: press, title: text }, inside);
-    rows.push({ made, text });
+    rows.push({ made, text, key });
     return made;
   }
 
   /** Which one stands there now; a change from elsewhere (undo) counts too. */
   function mark() {
     const now = chosenText(current(), sentence);
-    for (const { made, text } of rows) made.setAttribute("aria-selected", String(text === (now === start ? shown : now)));
-    if (now === start && back.contains(document.activeElement)) list.querySelector("[tabindex='0']")?.focus();
+    const here = rows.find(({ text }) => text === (now === start ? shown : now));
+    for (const { made } of rows) made.setAttribute("aria-selected", String(made === here?.made));
+    if (here) marked(here.key);
+    if (now === start && here && back.contains(document.activeElement)) {
+      for (const { made } of rows) made.tabIndex = made === here.made ? 0 : -1;
+      here.made.focus();
+    }
     back.hidden = now === start;
   }
 
@@ -71,16 +79,16 @@ function choiceList({ label, wanted, choices, note, sentence, word = -1, shown, 
     filled();
   }
   fill().catch((error) => show(below, error.message));
-  return h("div", { class: "stack" }, list, h("div", { class: "row spread" }, below, back));
+  return h("div", { class: "stack" }, list, below, h("div", { class: "row spread" }, more, back));
 }
 
 /**
  * The words that the model might have put in the place of one.
  * @param {any} answer of /api/words
  * @param {number} number of the word
- * @param {() => void} [filled]
+ * @param {{filled?: () => void, marked?: (key: string) => void, more?: HTMLElement}} [around] as of `choiceList`
  */
-export function alternatives(answer, number, filled) {
+export function alternatives(answer, number, around = {}) {
   const choices = (found) =>
     [{ word: found.word, probability: found.probability, text: answer.translation }, ...found.alternatives]
       .sort((a, b) => b.probability - a.probability)
@@ -97,7 +105,8 @@ export function alternatives(answer, number, filled) {
     sentence: answer.sentence.index,
     word: number,
     shown: answer.translation,
-    filled,
+    before: `“${answer.words[number].text}”`,
+    ...around,
   });
 }
 
@@ -107,7 +116,7 @@ const whyNone = (found) =>
     : `No other word has a probability of 1% or more here; “${found.word}” has ${percent(found.probability)}.`;
 
 /** The same of a whole sentence. */
-function wordings(sentence, shown, filled) {
+function wordings(sentence, shown, { filled }) {
   const entry = (text) => ({ text, key: text, inside: h("span", { class: "name", dir: direction(text) }, text) });
   return choiceList({
     label: "Other wordings",
@@ -119,20 +128,31 @@ function wordings(sentence, shown, filled) {
         : "The model finds no other wording that differs in more than a word.",
     sentence,
     shown,
+    before: "the wording before",
     filled,
   });
 }
 
 /** The list of words in a small window beside the word; `anchor` finds it after the page is drawn again. */
 export function openAlternatives(answer, number, anchor) {
-  const word = answer.words[number].text;
-  const title = ["Other words for “", h("bdi", {}, word), "”"];
-  openBeside(`Other words for ${word}`, title, (filled) => alternatives(answer, number, filled), anchor);
+  const word = h("bdi", {}, answer.words[number].text);
+  const name = () => `Other words for ${word.textContent}`;
+  const why = () => openPanel("words", { word: number, source: -1 });
+  const make = (filled, box) => {
+    const marked = (now) => {
+      word.textContent = now;
+      box.setAttribute("aria-label", name());
+    };
+    const more = button("Why this word?", why, { class: "plain small", title: "Its probability and what it comes from, in Look inside" });
+    return alternatives(answer, number, { filled, marked, more });
+  };
+  openBeside(name(), ["Other words for “", word, "”"], make, anchor);
 }
 
 /** The list of wordings of a sentence in a small window. */
 export function openWordings(sentence, shown, anchor) {
-  openBeside("Other wordings", "Other wordings", (filled) => wordings(sentence, shown, filled), anchor);
+  const title = `Other wordings of sentence ${sentence + 1}`;
+  openBeside(title, title, (filled) => wordings(sentence, shown, { filled }), anchor);
 }
 
 function openBeside(name, title, make, anchor) {
@@ -146,9 +166,9 @@ function openBeside(name, title, make, anchor) {
   const box = h(
     "div",
     { id: "alternatives", popover: "auto", role: "dialog", "aria-label": name, class: "pop stack" },
-    h("div", { class: "row spread" }, h("h2", {}, title), button("Close", close, { class: "plain" })),
-    make(filled),
+    h("div", { class: "head" }, h("h2", {}, title), button("Close", close, { class: "plain" })),
   );
+  box.append(make(filled, box));
   document.body.append(box);
   box.addEventListener("toggle", (event) => {
     if (event.newState !== "closed") return;

@@ -48,7 +48,7 @@ export function editor({ sentence, languages, done, say }) {
       },
     },
     box,
-    keepsCorrections() ? h("label", { class: "small" }, keep, " Keep it on the server as a correction, for whoever runs it") : null,
+    keepsCorrections() ? h("label", { class: "small" }, keep, " Also send it to the people who run this server, as a correction") : null,
     problem,
     h(
       "p",

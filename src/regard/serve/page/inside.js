@@ -20,7 +20,7 @@ import * as questions from "./questions.js";
 import { savedPicker } from "./saved.js";
 import { sentenceChooser } from "./sentences.js";
 import { sourceBox } from "./source_box.js";
-import { current, observe, select } from "./state.js";
+import { current, observe, select, takeLanding } from "./state.js";
 import { decimal, large } from "./text.js";
 
 export const PANELS = {
@@ -145,6 +145,8 @@ export function insideEntrance() {
     sentence.update(sel);
     if (!changed || changed.has("view") || changed.has("word")) followWord(sel);
     for (const panel of panels) panel.update(sel, changed);
+    const wanted = takeLanding();
+    if (wanted) jump(named(wanted));
     return undefined;
   }
   return { element, update };

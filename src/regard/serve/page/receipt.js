@@ -2,6 +2,16 @@
 
 import { h, headRow } from "./dom.js";
 
+const NAMES = { term: "your words", keep: "your words", phrase: "set phrases", url: "links", email: "links", code: "codes", placeholder: "codes" };
+const ORDER = ["your words", "set phrases", "names and numbers", "links", "codes"];
+
+/** What is kept, in words, such as "Names and numbers". */
+function kinds(kept) {
+  const found = new Set(kept.map((one) => NAMES[one.kind] ?? "names and numbers"));
+  const text = ORDER.filter((name) => found.has(name)).join(", ");
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 /** @param {any} row a translation of /api/translate */
 export function receipt(row) {
   const kept = row.sentences.flatMap((sentence) => sentence.protected ?? []);
@@ -11,7 +21,7 @@ export function receipt(row) {
   return h(
     "details",
     { class: "fold" },
-    h("summary", {}, `Kept as asked: ${kept.filter((one) => one.status !== "lost").length} of ${kept.length}`),
+    h("summary", {}, `${kinds(kept)} kept: ${kept.filter((one) => one.status !== "missing").length} of ${kept.length}`),
     h(
       "table",
       { class: "plain" },

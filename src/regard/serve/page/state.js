@@ -100,6 +100,21 @@ export function select(changes, { typing = false } = {}) {
   );
 }
 
+let landing = "";
+
+/** Open Look inside at one of its panels; where it opens is no part of the selection. */
+export function openPanel(panel, changes = {}) {
+  landing = panel;
+  select({ ...changes, view: "inside" });
+}
+
+/** The panel at which Look inside is to open, once. */
+export function takeLanding() {
+  const panel = landing;
+  landing = "";
+  return panel;
+}
+
 /** Keep what was found out about the selection, which the reader neither chose nor can undo. */
 export function observe(changes) {
   const next = { ...selection, ...changes };

@@ -24,7 +24,7 @@ export function translationTools({ text, focus, edit, language, say }) {
     openWordings(sentence, shown, () => other);
   };
   const other = button("Other wordings", open, { ...plain, "aria-haspopup": "dialog" });
-  const change = button("Edit", edit, plain);
+  const change = button("Edit", edit, { ...plain, title: "Edit the chosen sentence" });
   const copy = icon("Copy", COPY, () => copyText(text(), copy, "Copied", say));
   const download = icon("Download the translation as text", DOWNLOAD, () => save(text(), `translation-${language() || "text"}.txt`));
   const listen = speech({ text, language });
@@ -40,7 +40,7 @@ export function translationTools({ text, focus, edit, language, say }) {
   function update({ text: any, model }) {
     for (const one of [change, copy, download]) one.disabled = !any;
     other.disabled = !any || !model;
-    other.title = any && !model ? "Not for a translation by way of another language" : "";
+    other.title = any && !model ? "Not for a translation by way of another language" : "Of the chosen sentence";
     listen.update(any);
   }
   return { element, update, focusEdit: () => change.focus() };
