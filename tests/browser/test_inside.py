@@ -47,6 +47,9 @@ def test_the_map_says_which_view_it_is_and_its_error_rate(open_page: Open) -> No
     page = open_page("inside", text=CAT)
     see(page, "align")
     caption = page.locator("#panel-align .caption").first
+    expect(caption).to_be_hidden()
+    page.locator("#panel-align .details summary").click()
+    expect(caption).to_be_visible()
     expect(caption).to_have_text(re.compile(r"layer \d · head \d · having read · AER [\d.]+% on .* · EOS mass"))
     page.locator("#panel-align").get_by_role("radio", name="predicting").check()
     expect(caption).to_have_text(re.compile("predicting · AER not evaluated"))

@@ -1,7 +1,7 @@
 // The second entrance: all panels under one text, with an index at their side.
 
 import { ask, isSaved } from "./api.js";
-import { button, h } from "./dom.js";
+import { button, h, show } from "./dom.js";
 import { explains, modelOf, modelPicker } from "./models.js";
 import { alignPanel } from "./panel_align.js";
 import { beamPanel } from "./panel_beam.js";
@@ -44,7 +44,7 @@ export function insideEntrance() {
   const others = (explains() ? Object.values(PANELS) : WITHOUT_TORCH).map((make) => make());
   const panels = [picture, ...others].filter(Boolean);
   if (picture) for (const panel of others) addWayBack(panel);
-  const about = h("p", { class: "caption" });
+  const about = h("div", { class: "small" });
   const sentence = sentenceChooser();
   let fresh = true; // an empty page opens with an example; a text that was removed stays removed
   const links = panels.map((panel) =>
@@ -141,7 +141,7 @@ export function insideEntrance() {
       if (text) return select({ text });
     }
     fresh = false;
-    about.textContent = modelLine(modelOf(sel.model));
+    aboutModel(about, modelOf(sel.model));
     sentence.update(sel);
     if (!changed || changed.has("view") || changed.has("word")) followWord(sel);
     for (const panel of panels) panel.update(sel, changed);
@@ -172,8 +172,20 @@ async function followWord(sel) {
   observe({ step: found.words.slice(0, sel.word).reduce((sum, word) => sum + word.tokens.length, 0) });
 }
 
+function aboutModel(element, model) {
+  if (element.dataset.model === (model?.name ?? "")) return; // so that details stay open
+  element.dataset.model = model?.name ?? "";
+  show(element);
+  if (!model) return;
+  const size = Number.isFinite(model.parameters) ? ` with ${large(model.parameters)} parameters` : "";
+  show(
+    element,
+    h("p", { class: "quiet" }, `The model: ${model.architecture}${size}.`),
+    h("details", { class: "details" }, h("summary", {}, "Details"), h("p", { class: "caption" }, modelLine(model))),
+  );
+}
+
 function modelLine(model) {
-  if (!model) return "";
   const aer = model.view?.aer
     ? `alignment error rate of its view ${Object.entries(model.view.aer)
         .map(([text, value]) => `${decimal(value, 1)}% on ${text}`)
@@ -181,8 +193,6 @@ function modelLine(model) {
     : "alignment error rate not evaluated";
   const layers = model.layers ? `${model.layers.encoder} + ${model.layers.decoder} layers` : "";
   return [
-    model.architecture,
-    Number.isFinite(model.parameters) ? `${large(model.parameters)} parameters` : "",
     layers,
     model.heads ? `${model.heads} heads` : "",
     aer,

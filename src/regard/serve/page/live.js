@@ -17,13 +17,19 @@ import { ApiError } from "./network.js";
 export function live({ question, draw, caption, empty = "Type a sentence above to see this.", lazy = true }) {
   const body = h("div", { class: "body" });
   const foot = h("p", { class: "caption" });
-  const element = h("div", { class: "live stack" }, body, foot);
+  const details = h("details", { class: "details small", hidden: true }, h("summary", {}, "Details"), foot);
+  const element = h("div", { class: "live stack" }, body, details);
   let asked = null; // the question that is shown or on its way, as text
   let answer = null;
   let control = null;
   let near = !lazy;
   let missed = true; // whether there is something to catch up with: far from the window nothing is asked
   let turn = 0;
+
+  const say = (text) => {
+    show(foot, text);
+    details.hidden = !text;
+  };
 
   const state = (name) => {
     element.dataset.state = name;
@@ -52,7 +58,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
     asked = key;
     if (!wanted) {
       answer = null;
-      show(foot);
+      say();
       show(body, empty ? h("p", { class: "quiet" }, empty) : null);
       return state("empty");
     }
@@ -80,7 +86,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   function redraw(sel) {
     const key = body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     show(body, draw(answer, sel));
-    show(foot, caption?.(answer, sel));
+    say(caption?.(answer, sel));
     state("ready");
     if (key) body.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
@@ -88,7 +94,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   function refuse(error, again = null) {
     asked = again ? asked : null;
     missed = true;
-    show(foot);
+    say();
     const known = error instanceof ApiError;
     const lasting = known && (error.status < 500 || error.status === 501); // 501: a library is not installed
     const kind = lasting ? "note" : "note bad";

@@ -87,7 +87,8 @@ export function picturePanel(others) {
       title: "The whole model",
       lede:
         "The model as it computed this sentence. Open a block to see what is inside: a layer, a head, one dot " +
-        "product. A strip has a column for each token, with the first 16 numbers of its vector.",
+        "product. A strip has a column for each token, with the first 16 numbers of its vector, blue above zero and " +
+        "brown or orange below.",
     },
     steps,
     tree,
@@ -112,7 +113,7 @@ export function pathOf(parts, id) {
 }
 
 function treeCaption(answer) {
-  const shade = "blue above zero, brown or orange below; the shade is the square root of a number’s share of the largest";
+  const shade = "the shade of a number is the square root of its share of the largest";
   return `${answer.architecture} · ${large(answer.parameters)} parameters · ${shade} · ${answer.how}`;
 }
 
