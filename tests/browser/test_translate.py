@@ -200,13 +200,14 @@ def test_what_must_stay_has_a_receipt(open_page: Open) -> None:
     glossary.fill("# as in a file of the command line\nmice")
     glossary.blur()
     expect(output).to_contain_text('glossary, line 2 must be a term, one tab or "=", and its translation')
-    glossary.fill("mice = sourisseaux\nbirds\toiseaux")
-    glossary.blur()
+    glossary.fill("mice = sourisseaux\nbirds\toiseaux\ndog = chien")  # applied without leaving the box
+    expect(page.get_by_text("mice: used once · birds: used once · dog: not used")).to_be_visible()
     receipt = page.locator("details", has_text="Your words, names and numbers kept: 4 of 4")
     receipt.locator("summary").click()
     expect(receipt.get_by_role("row", name=re.compile("mice.*sourisseaux"))).to_be_visible()
     expect(receipt.get_by_role("row", name=re.compile("12"))).to_be_visible()
-    expect(output).to_contain_text("sourisseaux")
+    term = output.locator(".word", has_text="sourisseaux")
+    expect(term).to_have_attribute("class", re.compile(r"^word\s*$"))  # the reader is sure of it
 
 
 def test_languages_are_detected_chosen_and_swapped(open_page: Open) -> None:

@@ -14,6 +14,7 @@ export function wordsOf(row, number) {
   const sources = offsets(row.source);
   const targets = offsets(row.text);
   const from = (span, places, whole) => (span ? cut(whole, span, places) : "");
+  const isFixed = fixedWords(row.sentences[number]);
   return {
     sentence: { index: number, span: source_span },
     translation: text,
@@ -21,12 +22,19 @@ export function wordsOf(row, number) {
     words: words.target.map((span, place) => ({
       text: from(span, targets, row.text),
       span: span && span.map((at) => at - target_span[0]),
-      probability: words.probabilities?.[place] ?? null,
-      confidence: words.confidences?.[place] ?? null,
+      probability: isFixed(span) ? null : (words.probabilities?.[place] ?? null),
+      confidence: isFixed(span) ? null : (words.confidences?.[place] ?? null),
       links: words.links.filter((link) => link[1] === place).map((link) => link[0]),
     })),
     scored: words.probabilities !== null,
   };
+}
+
+/** Which words were not the model's to choose: those of the glossary and of set phrases, of which it is never sure. */
+function fixedWords(sentence) {
+  const kinds = ["term", "keep", "phrase"];
+  const spans = (sentence.protected ?? []).filter((one) => one.target_span && kinds.includes(one.kind)).map((one) => one.target_span);
+  return (span) => Boolean(span) && spans.some(([start, end]) => start <= span[0] && span[1] <= end);
 }
 
 /**

@@ -30,6 +30,7 @@ export function translateEntrance(say) {
   const tools = translationTools({ text: wholeText, focus, edit, language: () => languages(current()).to, say });
   const history = historyFold();
   const bar = languageBar(() => wholeText());
+  const glossary = glossaryFold();
   const receipts = h("div", { class: "result" });
   let row = null; // the translation that is shown
   let pending = false; // whether another one is on its way
@@ -63,7 +64,7 @@ export function translateEntrance(say) {
     doubts,
     strip,
     receipts,
-    isSaved() ? null : h("div", { class: "extras" }, glossaryFold(), filesFold(say)),
+    isSaved() ? null : h("div", { class: "extras" }, glossary.element, filesFold(say)),
     isSaved() ? null : history.element,
   );
   bindWords(output, choose);
@@ -95,6 +96,7 @@ export function translateEntrance(say) {
     pending = false;
     words = drawn = [];
     for (const one of [doubts, strip, receipts]) show(one);
+    glossary.update(null);
     tools.update({ text: false, model: false });
     stale(false);
   }
@@ -196,6 +198,7 @@ export function translateEntrance(say) {
     const other = otherLanguage(row); // every other doubt follows from it
     show(doubts, way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
     show(receipts, receipt(row));
+    glossary.update(row);
     show(strip, several ? sentenceSteps(sel) : null, ribbonsOf(wordsHere(sel), sel));
     reveal(strip, sel);
     if (key) output.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
