@@ -41,7 +41,7 @@ const WITHOUT_TORCH = [wordsPanel, bleuPanel]; // what a server shows that only 
 export function insideEntrance() {
   const named = (id) => panels.find((panel) => panel.id === id);
   const picture = explains() ? picturePanel({ named, jump }) : null;
-  const others = (explains() ? Object.values(PANELS) : WITHOUT_TORCH).map((make) => make());
+  const others = (explains() ? Object.values(PANELS) : WITHOUT_TORCH).map((make) => make({ seeInPicture }));
   const panels = [picture, ...others].filter(Boolean);
   if (picture) for (const panel of others) addWayBack(panel);
   const about = h("div", { class: "small" });
@@ -124,13 +124,16 @@ export function insideEntrance() {
     markCurrent();
   }
 
-  /** The way back to the part of the picture that a panel is about. */
+  /** Open the part of the picture that a panel is about. */
+  function seeInPicture(id) {
+    const part = partOf(id, current(), picture.has);
+    select({ part, query: -1, key: -1 });
+    jump(picture);
+  }
+
+  /** The way back to the picture. */
   function addWayBack(panel) {
-    const go = () => {
-      const part = partOf(panel.id, current(), picture.has);
-      select({ part, query: -1, key: -1 });
-      jump(picture);
-    };
+    const go = () => seeInPicture(panel.id);
     panel.element.querySelector("header").append(button("Show in the whole model", go, { class: "small link" }));
   }
 

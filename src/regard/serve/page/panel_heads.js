@@ -10,8 +10,14 @@ import { current, select } from "./state.js";
 import { decimal } from "./text.js";
 import { diffLine, dropText } from "./words.js";
 
-export function headsPanel() {
-  const sheet = live({ question: questions.attention, draw: drawSheet, caption: sheetCaption });
+/** @param {{seeInPicture?: (panel: string) => void}} [how] how to show the chosen head; without it there is no such action */
+export function headsPanel({ seeInPicture } = {}) {
+  const see = seeInPicture && (() => seeInPicture("heads"));
+  const sheet = live({
+    question: questions.attention,
+    draw: (answer, sel) => drawSheet(answer, sel, see),
+    caption: sheetCaption,
+  });
   const cut = live({
     question: questions.cut,
     draw: drawCut,
@@ -25,7 +31,7 @@ export function headsPanel() {
       title: "Every head",
       lede:
         "A row for each layer, a column for each head. Low entropy: the head looks at one word; high: at " +
-        "many. Cutting a head shows whether the translation needs it.",
+        "many. Translating without a head shows whether the translation needs it.",
     },
     sheet,
     cut,
@@ -35,7 +41,7 @@ export function headsPanel() {
 const nameOf = (kind, layer, head) => `${kind}.${layer}.${head}`;
 const written = (heads) => heads.map(([kind, layer, head]) => `${kind} layer ${layer} head ${head}`).join(", ");
 
-function drawSheet(answer, sel) {
+function drawSheet(answer, sel, see) {
   const shown = shownMap(answer, sel);
   const gone = new Set(questions.headsOf(sel.cut).map((one) => nameOf(...one)));
   return [
@@ -62,7 +68,7 @@ function drawSheet(answer, sel) {
         ),
       ),
     ),
-    cutControls(answer, shown, sel),
+    headControls(answer, shown, sel, see),
   ];
 }
 
@@ -99,8 +105,8 @@ function thumb(answer, map, on, gone) {
   );
 }
 
-function cutControls(answer, shown, sel) {
-  if (!shown.head) return h("p", { class: "quiet small" }, "Choose a head to cut it.");
+function headControls(answer, shown, sel, see) {
+  if (!shown.head) return h("p", { class: "quiet small" }, "Choose a head to see it, or to translate without it.");
   const name = nameOf(answer.kind, shown.layer, shown.head);
   const now = sel.cut.split(" ").filter(Boolean);
   const gone = now.includes(name);
@@ -108,10 +114,11 @@ function cutControls(answer, shown, sel) {
   return h(
     "p",
     { class: "row" },
+    see ? button(`See head ${shown.head} of layer ${shown.layer}`, see, { "data-key": "see-head", class: "main" }) : null,
     button(
       gone ? `Restore head ${shown.head} of layer ${shown.layer}` : `Cut head ${shown.head} of layer ${shown.layer}`,
       () => select({ cut: change.join(" ") }),
-      { "data-key": "cut", class: gone ? null : "main" },
+      { "data-key": "cut", title: "Translate with the output of this head set to zero" },
     ),
     now.length ? button(`Restore all ${now.length}`, () => select({ cut: "" }), { "data-key": "restore" }) : null,
   );
