@@ -214,6 +214,7 @@ def test_languages_are_detected_chosen_and_swapped(open_page: Open) -> None:
     page = open_page()
     output, box = page.locator("#output"), page.get_by_label("Text to translate")
     source, target = page.get_by_label("Translate from"), page.get_by_label("Translate to")
+    expect(box).to_be_focused()
     assert "classic" not in page.locator("main").inner_text()  # models are chosen in Look inside
     expect(source.locator("option")).to_have_text(["Detect language", "English", "French", "German"])
     box.fill("Die schwarze Katze schläft.")
@@ -247,10 +248,19 @@ def test_a_text_in_another_language_is_said_once_with_a_button(open_page: Open) 
     page.get_by_role("button", name="Translate from German").click()
     expect(page.locator("#output")).to_have_text("Le chat noir dort. Le chien est dans le jardin.")
     expect(page.get_by_text("seems to be")).to_have_count(0)
-    page.get_by_label("Text to translate").fill("Le chat dort sur le sofa.")
-    page.get_by_label("Translate from").select_option("")
-    page.get_by_role("button", name="Translate from French into English").click()
+    box, source = page.get_by_label("Text to translate"), page.get_by_label("Translate from")
+    box.fill("Le chat dort sur le sofa.")  # another text: its language is followed, with a way back
+    expect(page.get_by_text("This text is French and is translated from it.")).to_be_visible()
     expect(page.locator("#output")).to_have_text(re.compile(r"The cat .* on the sofa\."))
+    expect(source.locator("option").first).to_have_text("French (detected)")
+    page.get_by_role("button", name="Translate from German").click()
+    expect(source).to_have_value("de")
+    page.get_by_role("button", name="Translate from French").click()
+    expect(page.locator("#output")).to_have_text(re.compile(r"The cat .* on the sofa\."))
+    source.select_option("")
+    page.get_by_role("button", name="Clear").click()
+    expect(box).to_be_focused()
+    expect(source.locator("option").first).to_have_text("Detect language")
 
 
 def test_a_long_text_comes_sentence_by_sentence_and_none_changes(open_page: Open) -> None:

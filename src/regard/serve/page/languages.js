@@ -2,8 +2,9 @@
 
 import { button, h, show, svg } from "./dom.js";
 import { languageName, languages, pairOf, sources, targets } from "./models.js";
-import { current, select } from "./state.js";
+import { current, observe, select } from "./state.js";
 
+const narrow = matchMedia("(max-width: 30rem)");
 const SWAP = "M4 8h14m-4-4 4 4-4 4M20 16H6m4-4-4 4 4 4";
 
 /**
@@ -27,8 +28,9 @@ export function languageBar(translated) {
 
   function update(sel, sure = true) {
     const now = languages(sel);
-    const found = `${languageName(now.from)} (${sure ? "detected" : "perhaps"})`;
-    fill(from, ["", ...sources()], now.detect ? "" : now.from, now.detect && now.from ? found : "Detect language");
+    const found = `${languageName(now.from)} (${!sure ? "perhaps" : narrow.matches ? "auto" : "detected"})`;
+    const detected = now.detect && now.from && sel.text.trim();
+    fill(from, ["", ...sources()], now.detect ? "" : now.from, detected ? found : "Detect language");
     fill(to, targets(now.detect ? "" : now.from), now.to);
     swap.disabled = !pairOf({ from: now.to, to: now.from });
   }
@@ -60,6 +62,43 @@ function chooseTo(code) {
   return select({ model: "", from: now.detect ? "" : now.from, to: code });
 }
 
+/** The target for a text in a language that is not the chosen one: the chosen target, or else the chosen source. */
+function targetFrom(code) {
+  const sel = current();
+  const now = languages(sel);
+  const all = [now.to, now.from, languages({ ...sel, from: code, to: "" }).to];
+  return all.find((to) => to !== code && pairOf({ from: code, to })) ?? "";
+}
+
+/**
+ * Translate a text that replaced another one from its own language, if that is surely not the one that was chosen for the
+ * text before.
+ * @param {any} row a translation of /api/translate
+ * @param {string} before the text for which the language was chosen
+ * @returns {(() => any)|null} draws what is said of it, with the way back; null if nothing was changed
+ */
+export function followLanguage(row, before) {
+  const { from, to, model, text } = current();
+  const code = row.text_language;
+  const target = code && from && !model && isReplaced(before, text) ? targetFrom(code) : "";
+  if (!target) return null;
+  observe({ detected: code });
+  select({ from: "", to: target });
+  const back = () => select({ from, to });
+  return () =>
+    current().from || current().text !== text
+      ? null
+      : h("p", { class: "note row" }, `This text is ${languageName(code)} and is translated from it.`, button(`Translate from ${languageName(from)}`, back));
+}
+
+/** Whether hardly a word of a text is from the text before. */
+function isReplaced(before, text) {
+  const words = (one) => one.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
+  const old = new Set(words(before));
+  const now = words(text);
+  return old.size > 0 && now.filter((word) => old.has(word)).length < now.length / 3;
+}
+
 /**
  * What is said, once, of a text that is in another language than the chosen one, with a button to translate from it.
  * @param {any} row a translation of /api/translate
@@ -67,15 +106,14 @@ function chooseTo(code) {
 export function otherLanguage(row) {
   const code = row.text_language ?? (row.models.length ? null : row.source_language);
   if (!code) return null;
-  const sel = current();
-  const now = languages(sel);
-  const to = code !== now.to ? now.to : now.from !== code ? now.from : languages({ ...sel, from: code, to: "" }).to;
+  const now = languages(current());
+  const to = targetFrom(code);
   const name = languageName(code);
   const label = to === now.to ? `Translate from ${name}` : `Translate from ${name} into ${languageName(to)}`;
   return h(
     "p",
     { class: "note row" },
     row.text_language ? `This text seems to be ${name}.` : `This text is ${name} already.`,
-    pairOf({ from: code, to }) ? button(label, () => select({ model: "", from: code, to })) : null,
+    to ? button(label, () => select({ model: "", from: code, to })) : null,
   );
 }

@@ -10,7 +10,7 @@ import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
 import { glossaryFold } from "./glossary.js";
 import { historyFold } from "./history.js";
-import { languageBar, otherLanguage } from "./languages.js";
+import { followLanguage, languageBar, otherLanguage } from "./languages.js";
 import { formalityPicker, languageName, languages, pivot } from "./models.js";
 import { ApiError } from "./network.js";
 import { bindWords, legend, markChosen, reasons, reveal, ribbonsOf, sentenceRun, wordsOf } from "./output.js";
@@ -31,6 +31,9 @@ export function translateEntrance(say) {
   const history = historyFold();
   const bar = languageBar(() => wholeText());
   const glossary = glossaryFold();
+  const box = sourceBox({ rows: 5, told: typed });
+  let chosen = null; // the source language that is chosen, and the text for which it was
+  let followed = null; // says that the language of another text was followed
   const receipts = h("div", { class: "result" });
   let row = null; // the translation that is shown
   let pending = false; // whether another one is on its way
@@ -51,12 +54,12 @@ export function translateEntrance(say) {
       h(
         "section",
         { "aria-label": "Source" },
-        sourceBox({ rows: 5, told: typed }),
+        box,
         h(
           "footer",
           {},
           count,
-          button("Clear", () => select({ text: "" }), { class: "plain" }),
+          button("Clear", () => (select({ text: "", detected: "" }), box.focus()), { class: "plain" }),
         ),
       ),
       h("section", { "aria-label": "Translation" }, output, h("footer", {}, isSaved() ? null : formalityPicker(), tools.element)),
@@ -102,6 +105,8 @@ export function translateEntrance(say) {
   }
 
   async function update(sel = current(), what = null) {
+    if (!chosen) welcome(sel);
+    if (chosen?.from !== sel.from) chosen = { from: sel.from, text: sel.text };
     bar.update(sel, row?.sure);
     if (what?.has("text") ?? true) counted(sel.text);
     const wanted = questions.translation(sel);
@@ -134,6 +139,8 @@ export function translateEntrance(say) {
         stale(false);
         show(output, text);
       });
+      const other = mine === control && followLanguage(found, chosen.text);
+      if (other) followed = other;
       if (mine !== control) return; // or it goes into another language, now that its own is known
       row = found;
       pending = false;
@@ -196,7 +203,7 @@ export function translateEntrance(say) {
     drawText(sel);
     markChosen(output, sel, several);
     const other = otherLanguage(row); // every other doubt follows from it
-    show(doubts, way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
+    show(doubts, followed?.(), way(row), other ?? [legend(output, row, sel), reasons(row, sel)]);
     show(receipts, receipt(row));
     glossary.update(row);
     show(strip, several ? sentenceSteps(sel) : null, ribbonsOf(wordsHere(sel), sel));
@@ -267,6 +274,15 @@ export function translateEntrance(say) {
   }
 
   return { element, update };
+}
+
+let isFirst = true;
+
+/** On a wide screen the page begins with the cursor in its empty box; on a phone that would open the keyboard. */
+function welcome({ text }) {
+  if (isFirst && !text && matchMedia("(min-width: 44rem)").matches && document.activeElement === document.body)
+    document.getElementById("source-text")?.focus({ preventScroll: true });
+  isFirst = false;
 }
 
 /** What a translation by two models lacks. */
