@@ -288,6 +288,9 @@ def test_a_file_comes_back_translated(open_page: Open, tmp_path: Path) -> None:
     expect(page.locator(".drop")).to_contain_text(
         re.compile(r"\.txt \.md .* · up to 20 MB and 1,000,000 characters · ")
     )
+    expect(page.locator(".drop")).to_contain_text("The language of the file → French")
+    page.locator("#file").set_input_files({"name": "x.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7"})
+    expect(page.locator(".drop .note")).to_have_text(re.compile(r"^x\.pdf: PDF files cannot be translated\. Open it"))
     page.locator("#file").set_input_files(file)
     with page.expect_download() as download:
         page.get_by_role("link", name="Save the translation").click()

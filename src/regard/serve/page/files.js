@@ -1,9 +1,9 @@
 // A file in, a file of the same kind out. The server keeps the result for a while, for this reader alone.
 
 import { h, show } from "./dom.js";
-import { documents, languages, pivot } from "./models.js";
+import { documents, languageName, languages, pivot } from "./models.js";
 import { ApiError, sendForm } from "./network.js";
-import { current } from "./state.js";
+import { current, subscribe } from "./state.js";
 
 export function filesFold(say) {
   const status = h("div", { role: "status" });
@@ -13,9 +13,14 @@ export function filesFold(say) {
     class: "unseen",
     onchange: () => input.files[0] && send(input.files[0]),
   });
+  const direction = h("p", { class: "small" });
+  const direct = (sel) => void show(direction, directionOf(sel));
+  direct(current());
+  const stop = subscribe((sel) => (area.isConnected ? direct(sel) : stop()));
   const area = h(
     "div",
-    { class: "drop" },
+    { class: "drop stack" },
+    direction,
     h("p", {}, "Drop a document here, or ", h("label", { class: "file-label", for: "file" }, "choose a file"), input),
     h("p", { class: "small quiet" }, supported(documents())),
     status,
@@ -28,10 +33,15 @@ export function filesFold(say) {
     if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
   });
 
-  const refuse = (message) => void show(status, h("p", { class: "note bad" }, message));
+  function refuse(message) {
+    input.value = ""; // so that the same file can be chosen again
+    show(status, h("p", { class: "note bad" }, message));
+  }
 
   async function send(file) {
     const { bytes } = documents();
+    const suffix = /\.[^.]+$/.exec(file.name)?.[0].toLowerCase() ?? "";
+    if (suffix in INSTEAD) return refuse(`${file.name}: ${INSTEAD[suffix]}`);
     if (file.size > bytes) return refuse(`${file.name} has ${megabytes(file.size)}, more than the ${megabytes(bytes)} of a file.`);
     const now = languages(current());
     const form = new FormData();
@@ -56,7 +66,7 @@ export function filesFold(say) {
       );
       say(`${file.name} is translated.`);
     } catch (error) {
-      refuse(error instanceof ApiError ? error.message : `${file.name} could not be sent: ${error.message}`);
+      refuse(error instanceof ApiError ? error.message.replace(/^Invalid request: /, "") : `${file.name} could not be sent: ${error.message}`);
     } finally {
       area.setAttribute("aria-busy", "false");
       input.value = "";
@@ -65,6 +75,18 @@ export function filesFold(say) {
 
   return h("details", { class: "fold" }, h("summary", {}, "Translate a file"), area);
 }
+
+/** From which language into which: the menus above hold for files, too. */
+function directionOf(sel) {
+  const { from, to, detect } = languages(sel);
+  return `${detect ? "The language of the file" : languageName(from)} → ${languageName(to)}`;
+}
+
+const INSTEAD = {
+  ".pdf": "PDF files cannot be translated. Open it in a word processor, such as Word or LibreOffice, and save it as DOCX.",
+  ".doc": "old Word files cannot be translated. Save it as DOCX.",
+  ".rtf": "RTF files cannot be translated. Save it as DOCX.",
+};
 
 const megabytes = (bytes) => `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: 1 })} MB`;
 
