@@ -24,7 +24,12 @@ def test_a_word_shows_its_shares_and_alternatives(open_page: Open) -> None:
 
 
 def test_the_sentence_and_the_word_that_were_chosen_lead_every_panel(open_page: Open) -> None:
-    page = open_page("inside", text=f"The dog eats. {CAT} I see the old sofa.", sentence=1, word=2)
+    page = open_page(
+        "inside",
+        text=f"The dog eats, because the old man gave it the rest of his bread. {CAT} I see the old sofa.",
+        sentence=1,
+        word=2,
+    )
     top = page.get_by_role("region", name="Text and model")
     expect(top.locator(".reading").first).to_have_text(CAT)
     expect(page.locator("#panel-picture .where").first).to_contain_text("predicts noir")
@@ -40,6 +45,8 @@ def test_the_sentence_and_the_word_that_were_chosen_lead_every_panel(open_page: 
     expect(top.locator(".reading").first).to_have_text("I see the old sofa.")
     expect(page.locator("#panel-self .arcs")).to_contain_text("see")
     expect(page.locator("#panel-self .arcs [aria-pressed=true]")).to_have_count(0)
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator("#panel-picture .where").first).to_contain_text("Step 1 of")
 
 

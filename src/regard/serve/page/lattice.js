@@ -2,7 +2,8 @@
 
 import { h, svg } from "./dom.js";
 
-const COLUMN = 86;
+const COLUMN = 98;
+const HALF = 39; // of the width of a node
 const LINE = 26;
 const SHOWN = { kept: 0, finished: 0, "cut off": 0 }; // what went on or ended well stands above what was given up
 
@@ -17,19 +18,19 @@ export function latticeDrawing(answer, { path, selected, choose }) {
   steps.forEach((nodes, step) =>
     [...nodes]
       .sort((a, b) => (SHOWN[a.fate] ?? 1) - (SHOWN[b.fate] ?? 1) || b.total - a.total)
-      .forEach((node, row) => place.set(node.node, { x: 46 + step * COLUMN, y: 22 + row * LINE })),
+      .forEach((node, row) => place.set(node.node, { x: 66 + step * COLUMN, y: 22 + row * LINE })),
   );
   const tallest = Math.max(1, ...steps.filter(Boolean).map((nodes) => nodes.length));
-  const width = 46 + steps.length * COLUMN;
+  const width = 66 + steps.length * COLUMN;
   const height = 22 + tallest * LINE;
-  const start = { x: 30, y: 22 };
+  const start = { x: 8, y: 22 };
   const edges = answer.nodes.map((node) => {
     const from = node.parent < 0 ? start : place.get(node.parent);
     const to = place.get(node.node);
     const middle = (from.x + to.x) / 2;
     return svg("path", {
       class: `edge ${group(node)} ${path.has(node.node) ? "on" : ""}`,
-      d: `M${from.x + (node.parent < 0 ? 8 : 26)} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${to.x - 30} ${to.y}`,
+      d: `M${from.x + (node.parent < 0 ? 8 : HALF - 6)} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${to.x - HALF + 2} ${to.y}`,
     });
   });
   const marks = answer.nodes.map((node) => {
@@ -46,7 +47,7 @@ export function latticeDrawing(answer, { path, selected, choose }) {
         onclick: () => choose(node.node),
       },
       svg("title", {}, `${node.piece}: ${node.reason}`),
-      svg("rect", { x: -32, y: -11, width: 64, height: 22, rx: 6 }),
+      svg("rect", { x: -HALF, y: -11, width: 2 * HALF, height: 22, rx: 6 }),
       svg("text", { "text-anchor": "middle", dy: "0.32em" }, shortened(node.piece)),
     );
     return mark;

@@ -64,7 +64,7 @@ export function beamPanel() {
       title: "The ways it considered",
       lede:
         "The search keeps a few beginnings and goes on with the best. Grey ones were dropped; any of them " +
-        "can be taken up again. The keys j and k go through the list of results.",
+        "can be taken up again. ▁ marks where a word begins. The keys j and k go through the list of results.",
     },
     search,
     again,

@@ -46,7 +46,7 @@ function drawEvidence(answer, sel) {
     sel.source >= 0 && columns[sel.source] !== undefined ? blanked(answer, sel.source) : null,
     h(
       "div",
-      { class: "sides" },
+      { class: "sides maps" },
       h(
         "figure",
         {},

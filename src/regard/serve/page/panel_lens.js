@@ -76,7 +76,7 @@ export function lensPanel() {
       title: "Layer by layer",
       lede:
         "Each layer’s state is read as if it were the last: the word forms on the way up. Outlined cells " +
-        "already hold what is said in the end.",
+        "already hold what is said in the end. ▁ marks where a word begins.",
     },
     table,
   );

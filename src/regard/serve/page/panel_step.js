@@ -27,7 +27,7 @@ export function stepPanel() {
       title: "One step in numbers",
       lede:
         "How the weights of one row come about: a query is compared with every key, the scores are scaled " +
-        "and masked, and softmax turns them into weights that sum to 1.",
+        "and masked, and softmax turns them into weights that sum to 1. ▁ marks where a word begins.",
     },
     numbers,
   );
@@ -106,7 +106,7 @@ function keyRow(term) {
   return h(
     "tr",
     {},
-    h("th", { scope: "row", title: term.what }, term.name, h("small", { class: "quiet" }, ` ${term.what}`)),
+    h("th", { scope: "row", title: term.what }, term.name, term.what === term.name ? null : h("small", { class: "quiet" }, ` ${term.what}`)),
     term.values.map((value) =>
       value === null
         ? h("td", { class: "masked" }, "−∞")

@@ -126,7 +126,7 @@ function wordCard(answer, number) {
         h(
           "p",
           { class: "small quiet" },
-          "In pieces: ",
+          "In pieces (▁ begins a word): ",
           inTokens(word),
         ),
         explains() ? shares(answer, number) : null,

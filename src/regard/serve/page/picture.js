@@ -87,7 +87,7 @@ export function picturePanel(others) {
       title: "The whole model",
       lede:
         "The model as it computed this sentence. Open a block to see what is inside: a layer, a head, one dot " +
-        "product. A strip has a column for each token, with the first 16 numbers of its vector, blue above zero and " +
+        "product. A strip has a column for each token, named below the first one, with the first 16 numbers of its vector, blue above zero and " +
         "brown or orange below.",
     },
     steps,

@@ -19,7 +19,7 @@ export function headView(answer, sel) {
     h("div", { class: "vectors" }, vectors.map(vectorPicture)),
     h(
       "div",
-      { class: "sides" },
+      { class: "sides maps" },
       [of.scores, of.weights].filter(Boolean).map((part) => cellMap(answer, part, sel)),
     ),
     h("p", { class: "small quiet" }, "Choose a cell to see the dot product that it comes from."),

@@ -33,7 +33,7 @@ export function stackView(answer, sel, others) {
         tokens(answer.source_tokens, -1, "What the encoder reads", answer.looks?.[step]),
         answer.view ? h("p", { class: "caption" }, `bars: attention of this step, ${viewName(answer.view)}`) : null,
         panelLinks(panelsOf({ kind: "text", side: "source", id: "" }), others),
-        sides.source.map((part) => block(part, -1, answer)),
+        sides.source.map((part, number) => block(part, -1, answer, number === 0)),
       ),
       h(
         "section",
@@ -41,7 +41,7 @@ export function stackView(answer, sel, others) {
         h("h3", {}, "Decoder"),
         tokens(answer.target_tokens, step, "What the decoder reads"),
         h("p", { class: "unseen" }, `It has read ${read.length} of ${answer.target_tokens.length} tokens.`),
-        sides.target.filter((part) => part.kind !== "softmax").map((part) => block(part, step, answer)),
+        sides.target.filter((part) => part.kind !== "softmax").map((part, number) => block(part, step, answer, number === 0)),
         sides.target
           .filter((part) => part.kind === "softmax")
           .map((part) =>
@@ -55,9 +55,10 @@ export function stackView(answer, sel, others) {
   ];
 }
 
-/** One block of the stack: its name opens it, and so do the names of its sublayers. */
-function block(part, step, answer) {
+/** One block of the stack: its name opens it, and so do the names of its sublayers. `named`: with names of the columns. */
+function block(part, step, answer, named) {
   const inside = part.kind === "layer" ? part.parts.filter((one) => !["norm", "sum"].includes(one.kind)) : [];
+  const list = tokensOf(answer, part.side);
   const chip = (one) =>
     button(`${one.name}${one.id.endsWith(".cross") ? " ←" : ""}`, () => open(one.id), {
       class: "chip",
@@ -67,7 +68,7 @@ function block(part, step, answer) {
     "div",
     { class: `block ${part.kind}` },
     h("div", { class: "row spread" }, blockName(part), inside.length ? h("p", { class: "chips" }, inside.map(chip)) : null),
-    h("div", { dir: direction(tokensOf(answer, part.side).join(" ")) }, strip(part, step)),
+    h("div", { dir: direction(list.join(" ")) }, strip(part, step), named ? columnNames(list, step) : null),
   );
 }
 
@@ -118,6 +119,13 @@ function strip(part, step) {
   const vars = { "--at": step, "--count": part.sample.length };
   return h("div", { class: now ? "strip now" : "strip", vars }, pixels(part.sample, { across: true }));
 }
+
+const columnNames = (list, step) =>
+  h(
+    "p",
+    { class: "upright", "aria-hidden": "true" },
+    list.map((text, number) => h("span", { class: number === step ? "now" : null }, text.replace(/^▁/, ""))),
+  );
 
 // ── one layer ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

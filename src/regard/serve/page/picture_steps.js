@@ -103,7 +103,7 @@ export function distribution(answer, sel, { count = 10 } = {}) {
   return h(
     "table",
     { class: "plain distribution" },
-    h("caption", { class: "small quiet" }, `The next token at temperature ${decimal(temperatureOf(answer, sel), 1)}`),
+    h("caption", { class: "small quiet" }, `The next token at temperature ${decimal(temperatureOf(answer, sel), 1)}; ▁ begins a word`),
     h(
       "tbody",
       {},
