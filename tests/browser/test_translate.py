@@ -75,6 +75,7 @@ def test_another_word_is_chosen_by_keyboard_and_the_rest_follows_and_can_be_undo
     page.keyboard.press("Enter")
     window.get_by_role("button", name="Why this word?").click()
     expect(page.locator("#panel-words")).to_be_focused()
+    expect(window).to_have_count(0)
     expect(page.locator("#panel-words .card h3").first).to_have_text("“sleeps”")
 
 
@@ -250,10 +251,10 @@ def test_a_text_in_another_language_is_said_once_with_a_button(open_page: Open) 
     expect(page.get_by_text("seems to be")).to_have_count(0)
     box, source = page.get_by_label("Text to translate"), page.get_by_label("Translate from")
     box.fill("Le chat dort sur le sofa.")  # another text: its language is followed, with a way back
-    expect(page.get_by_text("This text is French and is translated from it.")).to_be_visible()
+    expect(page.get_by_text("This text is French, and is now translated from French.")).to_be_visible()
     expect(page.locator("#output")).to_have_text(re.compile(r"The cat .* on the sofa\."))
     expect(source.locator("option").first).to_have_text("French (detected)")
-    page.get_by_role("button", name="Translate from German").click()
+    page.get_by_role("button", name="Back to German").click()
     expect(source).to_have_value("de")
     page.get_by_role("button", name="Translate from French").click()
     expect(page.locator("#output")).to_have_text(re.compile(r"The cat .* on the sofa\."))

@@ -137,8 +137,11 @@ function wordings(sentence, shown, { filled }) {
 export function openAlternatives(answer, number, anchor) {
   const word = h("bdi", {}, answer.words[number].text);
   const name = () => `Other words for ${word.textContent}`;
-  const why = () => openPanel("words", { word: number, source: -1 });
   const make = (filled, box) => {
+    const why = () => {
+      box.hidePopover();
+      openPanel("words", { word: number, source: -1 });
+    };
     const marked = (now) => {
       word.textContent = now;
       box.setAttribute("aria-label", name());

@@ -88,7 +88,7 @@ export function followLanguage(row, before) {
   return () =>
     current().from || current().text !== text
       ? null
-      : h("p", { class: "note row" }, `This text is ${languageName(code)} and is translated from it.`, button(`Translate from ${languageName(from)}`, back));
+      : h("p", { class: "note row" }, `This text is ${languageName(code)}, and is now translated from ${languageName(code)}.`, button(`Back to ${languageName(from)}`, back));
 }
 
 /** Whether hardly a word of a text is from the text before. */

@@ -15,6 +15,7 @@ export function wordsOf(row, number) {
   const targets = offsets(row.text);
   const from = (span, places, whole) => (span ? cut(whole, span, places) : "");
   const isFixed = fixedWords(row.sentences[number]);
+  const fixed = words.target.map((span, place) => isFixed(span) || (!/[\p{L}\p{N}]/u.test(from(span, targets, row.text)) && isFixed(words.target[place - 1])));
   return {
     sentence: { index: number, span: source_span },
     translation: text,
@@ -22,15 +23,15 @@ export function wordsOf(row, number) {
     words: words.target.map((span, place) => ({
       text: from(span, targets, row.text),
       span: span && span.map((at) => at - target_span[0]),
-      probability: isFixed(span) ? null : (words.probabilities?.[place] ?? null),
-      confidence: isFixed(span) ? null : (words.confidences?.[place] ?? null),
+      probability: fixed[place] ? null : (words.probabilities?.[place] ?? null),
+      confidence: fixed[place] ? null : (words.confidences?.[place] ?? null),
       links: words.links.filter((link) => link[1] === place).map((link) => link[0]),
     })),
     scored: words.probabilities !== null,
   };
 }
 
-/** Which words were not the model's to choose: those of the glossary and of set phrases, of which it is never sure. */
+/** Which words were not the model's to choose: those of the glossary and of set phrases; nor is the punctuation after them. */
 function fixedWords(sentence) {
   const kinds = ["term", "keep", "phrase"];
   const spans = (sentence.protected ?? []).filter((one) => one.target_span && kinds.includes(one.kind)).map((one) => one.target_span);
