@@ -33,6 +33,8 @@ def test_the_page_is_printed_in_light_colours_without_controls_and_whole(open_pa
     assert page.evaluate(CUT) != []
     page.emulate_media(media="print", color_scheme="dark", reduced_motion="reduce")
     expect(page.locator("#panel-words .target .word").first).to_be_visible()
+    expect(page.locator("#panel-align .details .caption").first).to_be_visible()
+    expect(page.locator("#panel-align .details summary").first).to_be_hidden()
     for control in (".top", "#panel-align .controls", ".index", ".foot"):
         expect(page.locator(control).first).to_be_hidden()
     expect(page.locator("#panel-lens")).to_be_hidden()  # which was never near the window
