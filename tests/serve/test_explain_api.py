@@ -185,6 +185,7 @@ def test_the_parts_of_the_model_and_one_dot_product(client: TestClient) -> None:
     np.testing.assert_allclose(whole["looks"], seen, atol=1e-3)
     head = ask(client, "anatomy/part", part="decoder.2.cross.3", query=2, key=1, translation=TARGET)
     own = {part["kind"]: part["values"] for part in head["inside"]}
+    np.testing.assert_allclose(np.sum(own["weights"], axis=1), 1, atol=1e-4)  # the page draws no row that does not
     attention = ask(client, "attention", units="pieces", reading="predicting", layer=2, translation=TARGET)
     shown = attention["layers"][0][2]
     np.testing.assert_allclose(np.array(own["weights"])[:-1, :-1], shown["values"], atol=6e-4)  # without EOS

@@ -28,6 +28,7 @@ MOST_CELLS = 700_000  # maximum numbers in a response
 SHOWN_TOKENS = 10  # of a step's distribution
 SAMPLE = 16  # numbers of each vector in a picture of a part
 DECIMALS = 3  # of a value
+WEIGHT_DECIMALS = 5  # of an attention weight: the rows of a long sentence still sum to 1
 HEAD = re.compile(r"(encoder|decoder|cross)\.(\d+)\.(?:(attention|cross)\.)?(\d+)")
 
 
@@ -155,7 +156,8 @@ def _window(part: ModelPart, first: int, numbers: int) -> Any:
 
 
 def _values(part: ModelPart, first: int, numbers: int) -> dict[str, Any]:
-    rounded = None if part.values is None else json_numbers(_window(part, first, numbers), DECIMALS)
+    decimals = WEIGHT_DECIMALS if part.kind == "weights" else DECIMALS
+    rounded = None if part.values is None else json_numbers(_window(part, first, numbers), decimals)
     return {"keys": part.keys, "values": rounded}
 
 
