@@ -347,8 +347,7 @@ def test_without_torch_one_notice_stands_above_the_panels_that_work(open_page: O
         route.fulfill(response=answer, json=answer.json() | {"explains": False})
 
     page.route("**/api/models*", without)
-    page.goto(page.url.replace("translate", "inside"))
-    page.reload()
+    page.goto(page.url.split("#")[0] + "?again#/inside")  # a new document, not a change within the first one
     notice = page.get_by_text("Explanations need PyTorch, which this server lacks")
     expect(notice).to_have_count(1)
     expect(notice.locator("code")).to_have_text('pip install "regard[torch]"')
