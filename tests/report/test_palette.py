@@ -59,7 +59,14 @@ def test_text_can_be_read(theme: int) -> None:
     grounds = ("paper", "surface", "sunken")
     pairs = [(text, ground) for text in ("ink", "quiet", "accent", "warm", "bad", "good") for ground in grounds]
     pairs += [(name, f"{name}-soft") for name in ("accent", "warm", "bad", "good")]
-    pairs += [("ink", "accent-soft"), ("on-accent", "accent"), ("on-heat", "heat"), ("on-cold", "sunken")]
+    pairs += [
+        ("ink", "accent-soft"),
+        ("ink", "bar"),
+        ("ink", "selected"),
+        ("on-accent", "accent"),
+        ("on-heat", "heat"),
+        ("on-cold", "sunken"),
+    ]
     assert {pair: found for pair in pairs if (found := contrast(*pair, theme)) < 4.5} == {}
 
 

@@ -16,6 +16,8 @@ PALETTE = {
     "line-strong": ("#8d8a80", "#6d757d"),
     "accent": ("#0e5f7d", "#7cc6e2"),
     "accent-soft": ("#e2eff4", "#1d3642"),
+    "bar": ("#b5d8e5", "#2d627c"),
+    "selected": ("#f3f0e8", "#2c343b"),
     # The scale of maps runs from sunken to heat, for negative values from sunken to heat-negative.
     "heat": ("#06384f", "#7cc6e2"),
     "heat-negative": ("#572400", "#edb058"),
