@@ -17,7 +17,7 @@ PALETTE = {
     "accent": ("#0e5f7d", "#7cc6e2"),
     "accent-soft": ("#e2eff4", "#1d3642"),
     "bar": ("#b5d8e5", "#2d627c"),
-    "selected": ("#f3f0e8", "#2c343b"),
+    "selected": ("#f1ede3", "#2c343b"),
     # The scale of maps runs from sunken to heat, for negative values from sunken to heat-negative.
     "heat": ("#06384f", "#7cc6e2"),
     "heat-negative": ("#572400", "#edb058"),
