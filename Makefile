@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 # or nothing; a few files are for other versions of Python, which is no fault. What is missing is compiled when it is
 # first imported.
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-RARE := /tests/|/site-packages/(graphql|mypy|mypyc|pandas|pip|pygments/lexers|ray|schemathesis|setuptools|tensorboard|torch/_inductor|torch/testing|torchgen|transformers/models)/
+RARE := /tests/|/site-packages/(fontTools|graphql|mypy|mypyc|pandas|pip|pygments/lexers|ray|schemathesis|setuptools|tensorboard|torch/_inductor|torch/testing|torchgen|transformers/models)/
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '$(RARE)' $(VENV)/lib >/dev/null 2>&1 || true
 unexport PYTHONDONTWRITEBYTECODE
 
