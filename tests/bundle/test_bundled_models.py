@@ -29,7 +29,7 @@ from regard.course.grammar import NOTES_EXAMPLES
 from regard.errors import BundleError
 from regard.text.glossary import Glossary, GlossaryTerm
 from regard.translator import Translator
-from support import LINES, Call
+from support import LINES, Call, needs_bundler
 
 ROOT = Path(__file__).parents[2]
 CAT, CHAT = LINES[0]
@@ -137,15 +137,17 @@ def tree(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("tree")
     caches = shutil.ignore_patterns("__pycache__", "*.egg-info", "bundled")
     shutil.copytree(ROOT / "src", home / "src", ignore=caches)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, home)
+    (home / "tools").mkdir()
+    for name in ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "tools/build_backend.py"):
+        shutil.copy(ROOT / name, home / name)
     replace(Bundle.load(run_folder), weights="int8").save(home / "src" / "regard" / "bundled" / "en-fr")
     return home
 
 
 @pytest.mark.long
+@needs_bundler
 def test_a_wheel_and_a_source_archive_have_the_box(tree: Path, tmp_path: Path) -> None:
-    build = "import sys, setuptools.build_meta as b; out = sys.argv[1]; b.build_wheel(out); b.build_sdist(out)"
+    build = "import sys; out = sys.argv[1]; sys.path.insert(0, 'tools'); import build_backend as b; b.build_wheel(out); b.build_sdist(out)"
     done = subprocess.run(
         [sys.executable, "-c", build, str(tmp_path)], cwd=tree, capture_output=True, text=True, check=False, timeout=120
     )
