@@ -12,6 +12,7 @@ import typer
 
 from regard.cli.explain_common import check_single, load_translator, show_sentences
 from regard.cli.explain_evidence import evidence, importance, lab
+from regard.cli.explain_model import model as explain_model
 from regard.cli.explain_more import check_numbers, lattice, positions, step, tokens
 from regard.cli.options import (
     Beam,
@@ -55,6 +56,7 @@ app = typer.Typer(
     \b
       regard explain attention "The black cat sleeps."
       regard explain heads "The black cat sleeps." --out heads.svg
+      regard explain model --architecture transformer --preset base --out base.svg
     """,
 )
 
@@ -189,6 +191,7 @@ def arcs(
         draw([translator.explain(one, beam=beam) for one in text])
 
 
+app.command("model")(explain_model)
 for command in (lattice, step, positions, tokens, evidence, importance, lab):
     app.command()(command)
 

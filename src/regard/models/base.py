@@ -20,6 +20,7 @@ Differences between architectures are declared, so that no code depends on a cla
     attention_parts()   the modules of each attention, to ablate heads and to show a step in numbers
     decoder_stack()     the decoder's layers and the map from their states to logits, for layer-wise predictions
     layer_parts()       the modules of every layer, to record what each part of it computes
+    outline(S, T)       its modules in the order of the computation, for its diagram
 
 A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search does not depend on the
 architecture. Modules have no state between calls.
@@ -38,6 +39,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.models.attention_parts import AttentionParts
 from regard.models.layer_parts import LayerParts
+from regard.models.outline import Outline, module_outline
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,11 @@ class Model(nn.Module, ABC):
         """Returns the modules of every layer; None if its layers are not residual sublayers."""
         return None
 
+    def outline(self, source: int, target: int) -> Outline:
+        """Returns the modules in the order of the computation, for a sentence pair of these lengths (with EOS); by
+        default in the order of their declaration, without operations."""
+        return module_outline(self, source, target)
+
     def train(self, mode: bool = True) -> Self:
         """As in torch, and counts the calls, since a fused optimizer does not update torch's version counters."""
         self.trainings += mode
@@ -207,6 +214,9 @@ class ModelWrapper(Model):
 
     def flops(self, source: int, target: int) -> float:
         return self.model.flops(source, target)
+
+    def outline(self, source: int, target: int) -> Outline:
+        return self.model.outline(source, target)
 
 
 class RowModel(Model):

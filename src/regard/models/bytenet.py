@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from regard.batch import PAD, Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
+from regard.models import outline as draw
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
@@ -190,6 +191,43 @@ class ByteNet(Model):
         encoder = columns(source, config.stretch, config.extra) * config.encoder_layers * block
         decoder = target * (config.decoder_layers * block + 2 * d * 2 * d + 2 * d * self.target_size)
         return 2.0 * float(encoder + decoder)
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        width, columns_ = 2 * self.config.width, columns(source, self.config.stretch, self.config.extra)
+
+        def block(module: ByteNetBlock, tokens: int, causal: bool) -> draw.OutlineLayer:
+            first, second, third = (cast(nn.LayerNorm, one) for one in module.norms)
+            seen = draw.convolution(
+                module.convolution, tokens, "Convolution", "W₂ ∗ x; the dilation grows from block to block", causal
+            )
+            wide = (
+                draw.norm(first, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
+                draw.linear(module.narrow, tokens, "Narrow", "W₁ x"),
+                draw.norm(second, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
+                seen,
+                draw.norm(third, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
+                draw.linear(module.widen, tokens, "Widen", "W₃ x"),
+                draw.added(tokens, width),
+            )
+            return draw.OutlineLayer((draw.OutlineSublayer(wide, True),))
+
+        joined = draw.added(target, width, "word(y(t−1)) + column(t)", "Add column t")
+        return draw.two_sides(
+            [
+                draw.one(draw.embedding(self.source_embedding, columns_, "the sentence, then blanks up to C columns")),
+                *(block(cast(ByteNetBlock, one), columns_, False) for one in self.encoder),
+                draw.one(draw.norm(self.encoder_norm, columns_)),
+            ],
+            [
+                draw.one(draw.embedding(self.target_embedding, target)),
+                draw.one(replace(joined, reads="column t")),
+                *(block(cast(ByteNetBlock, one), target, True) for one in self.decoder),
+                draw.one(draw.norm(self.decoder_norm, target, "max(0, LayerNorm(x))", "Norm, ReLU")),
+                draw.one(draw.linear(self.last, target, "Readout", "W x")),
+                *draw.last(self.output, target),
+            ],
+            "C columns; position t reads column t alone",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -35,6 +35,7 @@ from regard.config import key
 from regard.layers.convolution import Convolution, Past
 from regard.layers.positions import learned
 from regard.layers.scores import weighted_mean
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, read_presets, tie_embeddings
@@ -225,6 +226,53 @@ class ConvS2S(Model):
         layer = block + 2 * between + 2 * source * config.embedding  # query and output; scores and mean
         decoder = target * (2 * between + config.decoder_layers * layer + config.embedding * self.target_size)
         return 2.0 * (encoder + decoder)
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        width, embedding = self.config.width, self.config.embedding
+        half = "√½ (x + f(x))"
+
+        def block(module: ConvS2SBlock, tokens: int, causal: bool) -> draw.OutlineSublayer:
+            seen = draw.convolution(module.convolution, tokens, "Convolution", "W · [k neighbours] + b", causal)
+            gate = draw.Block("feed_forward", "Gate (GLU)", "GLU([a, b]) = a ⊙ σ(b)", (tokens, width))
+            return draw.OutlineSublayer((seen, gate, draw.added(tokens, width, half)), True)
+
+        def layer(module: ConvS2SDecoderLayer) -> draw.OutlineLayer:
+            pairs = 2.0 * target * source * embedding
+            parts = [
+                draw.linear(module.query, target, "Query d", "W h + b + g, g the embedding of the token read"),
+                draw.Block("attention", "Scores", "d·z", (target, source), (), pairs),
+                draw.Block("softmax", "Softmax", "each row sums to 1", (target, source)),
+                draw.Block("attention", "Mean of z + e", "√m Σ α (z + e)", (target, embedding), (), pairs),
+                draw.linear(module.output, target, "W c", "back to the width of the layer"),
+            ]
+            what = "α = softmax(d·z); √m Σ α (z + e)"
+            attend = draw.attention("Attention", what, (target, width), parts, 1, "z and z + e")
+            own = draw.OutlineSublayer((attend, draw.added(target, width, half)), True)
+            return draw.OutlineLayer((block(module.block, target, True), own))
+
+        def ends(words: nn.Embedding, places: nn.Embedding, enter: Convolution, n: int) -> list[draw.OutlineLayer]:
+            below = [draw.embedding(words, n), draw.positions_table(places, n)]
+            return [*map(draw.one, below), draw.one(draw.linear(enter, n, "Widen", "from embedding to layer width"))]
+
+        def leave(module: Convolution, n: int, name: str, what: str) -> draw.OutlineLayer:
+            return draw.one(draw.linear(module, n, name, what))
+
+        decoder = [layer(cast(ConvS2SDecoderLayer, one)) for one in self.decoder]
+        encoder = [draw.OutlineLayer((block(cast(ConvS2SBlock, one), source, False),)) for one in self.encoder]
+        return draw.two_sides(
+            [
+                *ends(self.source_embedding, self.source_positions, self.encoder_input, source),
+                *encoder,
+                leave(self.encoder_output, source, "Keys z", "from layer to embedding width"),
+            ],
+            [
+                *ends(self.target_embedding, self.target_positions, self.decoder_input, target),
+                *decoder,
+                leave(self.decoder_output, target, "Readout", "from layer to embedding width"),
+                *draw.last(self.output, target),
+            ],
+            "keys z, values z + e, of each token",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

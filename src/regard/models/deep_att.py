@@ -38,9 +38,17 @@ from torch import Tensor, nn
 
 from regard.config import key, require
 from regard.layers.recurrent import Recurrent
+from regard.models import outline as draw
 from regard.models.base import Memory
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
-from regard.models.gnmt import Attentive, AttentiveDecoded, AttentiveLSTM, AttentiveOutput, AttentiveState
+from regard.models.gnmt import (
+    Attentive,
+    AttentiveDecoded,
+    AttentiveLSTM,
+    AttentiveOutput,
+    AttentiveState,
+    attentive_layers,
+)
 
 
 @dataclass(frozen=True)
@@ -145,6 +153,23 @@ class DeepAtt(Attentive):
         interface = 2.0 * source * 10 * config.width * config.memory
         each_word = 2.0 * config.embedding * (3 * config.width + self.target_size)
         return recurrent + interface + self.bottom.flops(source, target) + target * each_word
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        forward = "f = W [half(f); h] of the layer below, which stays linear; h = LSTM with gates f + R h"
+
+        def layer(module: Recurrent, tokens: int) -> draw.OutlineSublayer:
+            return draw.OutlineSublayer(tuple(draw.recurrent(module, tokens, what=forward)))
+
+        stacks = [[layer(one, source) for one in recurrent_layers(cast(Column, c).layers)] for c in self.columns]
+        columns = [draw.OutlineLayer((left,), columns=((right,),)) for left, right in zip(*stacks, strict=True)]
+        above = [draw.OutlineLayer((layer(one, target),)) for one in recurrent_layers(self.decoder)]
+        top = draw.linear(self.interface, source, "Interface", "m = P [h; h′; f; f′], a quarter of ten times the width")
+        read = draw.linear(self.readout, target, "Readout", "O [half(f); h]")
+        return draw.two_sides(
+            [draw.one(draw.embedding(self.source_embedding, source)), *columns, draw.one(top)],
+            [*attentive_layers(self, source, target), *above, draw.one(read), *draw.last(self.output, target)],
+            "m(1) … m(S), one for each token",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

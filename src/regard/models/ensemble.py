@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.errors import InputError
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.state import BatchState, inner
@@ -103,6 +104,10 @@ class Ensemble(Model):
 
     def flops(self, source: int, target: int) -> float:
         return sum(model.flops(source, target) for model in self.models())
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        members = tuple(model.outline(source, target) for model in self.models())
+        return draw.Outline((), members=members, weights=self.weights)
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -33,6 +33,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, weighted_mean
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
@@ -172,6 +173,14 @@ class Attentive(Model):
         return self.start(self.encode(batch.src, batch.src_mask))
 
 
+def attentive_layers(model: Attentive, source: int, target: int) -> list[draw.OutlineLayer]:
+    """The embedding, the attention and the bottom layer, whose query is its own output of the step before."""
+    bottom, table = model.bottom, cast(nn.Embedding, model.target_embedding)
+    attend = draw.scores(bottom.scores, target, source, bottom.memory, "m(1) … m(S)")
+    (cell,) = draw.recurrent(bottom.recurrent, target, what="h¹(t) = LSTM([y(t−1); c(t)])")
+    return [draw.one(block) for block in (draw.embedding(table, target), attend, cell)]
+
+
 class GNMT(Attentive):
     def __init__(self, config: GNMTConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
@@ -205,6 +214,26 @@ class GNMT(Attentive):
         readout = self.config.width * (self.config.width + self.memory_width) if self.config.output_context else 0
         each_word = 2.0 * (readout + self.config.width * self.target_size)
         return recurrent + self.bottom.flops(source, target) + target * each_word
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        def layer(module: Recurrent, number: int, tokens: int, what: str) -> draw.OutlineLayer:
+            (cell,) = draw.recurrent(module, tokens, what=what)
+            residual = number >= self.config.residual_from
+            blocks = (cell, draw.added(tokens, self.config.width)) if residual else (cell,)
+            return draw.one(*blocks, residual=residual, repeats=True)
+
+        (both_ways,) = draw.recurrent(self.both_ways, source)
+        first = [draw.embedding(self.source_embedding, source), both_ways]
+        above = [layer(cast(Recurrent, one), n, source, "") for n, one in enumerate(self.encoder, start=2)]
+        layers = [layer(cast(Recurrent, one), n, target, "LSTM([x; c])") for n, one in enumerate(self.decoder, 2)]
+        if self.config.output_context:
+            readout = cast(nn.Linear, self.readout)
+            layers.append(draw.one(draw.linear(readout, target, "Readout", "W [h; c] + b")))
+        return draw.two_sides(
+            [*map(draw.one, first), *above],
+            [*attentive_layers(self, source, target), *layers, *draw.last(self.output, target)],
+            "m(1) … m(S), one for each token",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,7 @@ from regard.config import key, require
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, weighted_mean
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, read_presets, tie_embeddings
@@ -151,6 +152,33 @@ class Moe(Model):
         ask = square * target if self.config.score == "additive" else 0.0
         pairs = 2 * 2.0 * source * target * width  # the scores, and the mean of the values
         return encoder + decoder + mixtures + prepare + ask + pairs + 2.0 * target * width * self.target_size
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        width = self.config.width
+
+        def plus(block: draw.Block) -> draw.OutlineLayer:
+            return draw.one(block, draw.added(block.shape[0], width), residual=True, repeats=True)
+
+        def layer(module: nn.Module, tokens: int) -> draw.OutlineLayer:
+            return plus(draw.lstm(cast(nn.LSTM, module), tokens))
+
+        encoder = [layer(one, source) for one in self.encoder]
+        encoder.insert(len(encoder) - 1, plus(draw.mixture(self.encoder_experts, source, width)))
+        first, *others = (layer(one, target) for one in self.decoder)
+        attend = draw.scores(self.scores, target, source, width, "h(1) … h(S)")
+        return draw.two_sides(
+            [draw.one(draw.embedding(self.source_embedding, source)), layer(self.both_ways, source), *encoder],
+            [
+                draw.one(draw.embedding(self.target_embedding, target)),
+                first,
+                draw.one(attend),
+                draw.one(draw.linear(self.join, target, "Join", "x = W [s; c] + b")),
+                plus(draw.mixture(self.decoder_experts, target, width)),
+                *others,
+                *draw.last(self.output, target),
+            ],
+            "h(1) … h(S), one for each token",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
+from regard.models import outline as draw
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, read_presets, tie_embeddings
 from regard.models.state import BatchState, per_row, repeat_rows
@@ -120,6 +121,19 @@ class Rnn(Model):
     def flops(self, source: int, target: int) -> float:
         vocabulary = 2.0 * target * self.config.width * self.target_size
         return self.encoder.flops(source) + self.decoder.flops(target) + vocabulary
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        every = self.config.context == "every"
+        memory = "h(S), the only thing that the decoder receives"
+        reads = "s(0) = h(S), and h(S) at every step" if every else "s(0) = h(S)"
+        cells = draw.recurrent(self.decoder, target, reads, "s(t) = g(s(t−1), y(t−1)" + (", h(S))" if every else ")"))
+        above = [draw.one(block, repeats=True) for block in cells]
+        return draw.two_sides(
+            [draw.one(draw.embedding(self.source_embedding, source))]
+            + [draw.one(block, repeats=True) for block in draw.recurrent(self.encoder, source)],
+            [draw.one(draw.embedding(self.target_embedding, target)), *above, *draw.last(self.output, target)],
+            memory,
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

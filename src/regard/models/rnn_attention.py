@@ -39,6 +39,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.layers.scores import Score, Scores, weighted_mean
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, read_presets, tie_embeddings
@@ -235,6 +236,29 @@ class RnnAttention(Model):
         outputs = target * (combine + self.target_size) * width
         products = bridge + score + pairs * annotation + outputs
         return self.encoder.flops(source) + self.decoder.flops(target) + 2.0 * products
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        config = self.config
+        more = () if self.of_coverage is None else (self.of_coverage,)
+        attend = draw.scores(self.scores, target, source, config.annotation, "h(1) … h(S)", more)
+        before = config.attend == "before"
+        inputs = "y(t−1), c(t)" if before else "y(t−1), ŝ(t−1)" if config.input_feeding else "y(t−1)"
+        start = "s(0) = h(S)" if self.bridge is None else "" if before else "s(0)"
+        cells = draw.recurrent(self.decoder, target, start, f"s(t) = f(s(t−1), {inputs})")
+        layers = [draw.one(draw.embedding(self.target_embedding, target))]
+        if self.bridge is not None:
+            start_layer = draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])", "h(S)")
+            layers = [draw.one(start_layer), *layers]
+        stack = [draw.one(block, repeats=True) for block in cells]
+        layers += [draw.one(attend), *stack] if before else [*stack, draw.one(attend)]
+        if self.combine is not None:
+            layers.append(draw.one(draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])")))
+        encoder = [draw.one(block, repeats=True) for block in draw.recurrent(self.encoder, source)]
+        return draw.two_sides(
+            [draw.one(draw.embedding(self.source_embedding, source)), *encoder],
+            [*layers, *draw.last(self.output, target)],
+            "h(1) … h(S), one for each token",
+        )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

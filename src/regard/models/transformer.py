@@ -26,6 +26,7 @@ from regard.layers.attention import KeyValue, padding_mask
 from regard.layers.dropout import Dropout
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
+from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
 from regard.models.common import encode_by_length, read_presets, tie_embeddings
@@ -33,6 +34,7 @@ from regard.models.layer_parts import LayerParts, SideParts, Sublayer
 from regard.models.state import BatchState, map_tensors, per_row, per_sentence, repeat_rows
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
+from regard.models.transformer_outline import transformer_outline
 
 BIAS_COLUMNS = 8  # additional columns of states and output matrix for a bias: a width that is efficient on GPUs
 
@@ -252,6 +254,9 @@ class Transformer(RowModel):
         for decoder in self.decoder_layers():
             total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
         return total
+
+    def outline(self, source: int, target: int) -> draw.Outline:
+        return transformer_outline(self, source, target)
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,81 @@
+"""The diagram of a model as output: pictures for a file or a page, a table for a terminal, and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regard.explain.diagram import ModelDiagram, diagram_data
+from regard.explain.render.diagram_parts import number, sizes
+from regard.explain.render.stack_drawing import stack_drawing
+from regard.models.outline import Block, Outline
+from regard.report.deliver import Output
+from regard.report.drawing import Drawing, framed, gathered
+from regard.report.json import rounded
+from regard.report.page import page, picture
+from regard.report.table import Table
+
+BOXES = "a box: its name, what leaves it (positions × numbers), its parameters, its operations; on a norm: parameters"
+
+
+def model_output(diagram: ModelDiagram) -> Output:
+    return Output(
+        text=lambda: f"{heading(diagram)}\n{summary(diagram)}\n\n{blocks_table(diagram).text()}",
+        data=lambda: rounded(diagram_data(diagram)),
+        markdown=lambda: f"# {heading(diagram)}\n\n{summary(diagram)}\n\n{blocks_table(diagram).markdown()}",
+        page=lambda: page(heading(diagram), "\n".join([*map(picture, panels(diagram)), blocks_table(diagram).html()])),
+        drawing=lambda: gathered([framed(one) for one in panels(diagram)]),
+    )
+
+
+def heading(diagram: ModelDiagram) -> str:
+    return f"{diagram.name}: {diagram.parameters:,} parameters"
+
+
+def summary(diagram: ModelDiagram) -> str:
+    source, target = len(diagram.source), len(diagram.predicted)
+    cost = number(diagram.flops, "FLOPs")
+    return f"{cost} for {source} source tokens and {target} target tokens, EOS counted: {' '.join(diagram.source)}"
+
+
+def panels(diagram: ModelDiagram) -> list[Drawing]:
+    """The pictures of a model, the whole first; which ones follow depends on its blocks."""
+    found = []
+    for member in diagram.members:
+        title = f"{heading(diagram)}, {number(diagram.flops, 'FLOPs')}"
+        whole = stack_drawing(member, diagram.source, diagram.read, title)
+        found.append(Drawing(whole.width, whole.height, whole.items, title, BOXES))
+    return found
+
+
+# ── as a table ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def blocks_table(diagram: ModelDiagram) -> Table:
+    """A row for each block, equal layers once; the sums are the model's."""
+    rows = [
+        row for n, member in enumerate(diagram.members, 1) for row in _rows(member, n if diagram.outline.members else 0)
+    ]
+    total = ["", "all", "", f"{diagram.parameters:,}", number(diagram.flops, "FLOPs")]
+    return Table(["where", "block", "leaves", "parameters", "operations"], [*rows, total], left=(0, 1, 2))
+
+
+def _rows(outline: Outline, member: int) -> list[list[str]]:
+    found = []
+    for one in outline.folded().sides:
+        place = f"member {member} " if member else ""
+        for layer in one.layers:
+            times = f" × {layer.count}" if layer.count > 1 else ""
+            for block in layer.blocks:
+                found.append(_row(f"{place}{one.name.lower()}{times}", block))
+                found += [_row("", part, "· ") for part in block.parts]
+    return found
+
+
+def _row(where: str, block: Block, mark: str = "") -> list[str]:
+    parameters = f"{block.parameters:,}" if block.parameters else "shared" if block.shared else ""
+    cost = number(block.flops, "FLOPs") if block.flops else ""
+    return [where, mark + block.name, sizes(block.shape), parameters, cost]
+
+
+def labels_of(drawings: Sequence[Drawing]) -> list[str]:
+    return [label.text for drawing in drawings for label in drawing.labels]

@@ -1,0 +1,188 @@
+"""The blocks of a model from below to above: encoder at the left, decoder at the right, as in Vaswani et al. 2017.
+
+┌─────────┐   ┌─────────┐      a box: its name, the shape of what leaves it, parameters, operations
+│         │──▶│         │      a frame with × N: N equal layers
+└────▲────┘   └────▲────┘      a line past a box to a sum: a residual connection
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from regard.explain.render.diagram_parts import (
+    ROW,
+    BoxLine,
+    arrow,
+    box,
+    fill_of,
+    frame,
+    height_of,
+    lines_of,
+    note_of,
+    text_lines,
+    width_of,
+)
+from regard.models.outline import Block, Outline, OutlineLayer, OutlineSide, OutlineSublayer
+from regard.report.colour import INK, LINE_STRONG, QUIET
+from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line, Point, moved
+from regard.report.text import LINE, printable, width, wrap
+
+STEP, BETWEEN = 14.0, 20.0  # between the blocks of a layer; between layers
+INSIDE = 9.0  # between a frame and its boxes
+PAST = 13.0  # how far the line of a residual connection runs beside its boxes
+GUTTER = 34.0  # between the two sides
+COUNT = 26.0  # room beside a frame for × N
+LEAST = 128.0  # width of a box
+BESIDE = 8.0  # between columns
+
+
+@dataclass
+class _Pile:
+    """Boxes from below to above: y counts upward and is negative."""
+
+    wide: float  # of a box
+    outer: int  # −1: residual lines at the left, 1: at the right
+    y: float = 0.0
+    items: list[Item] = field(default_factory=list)
+    behind: list[Item] = field(default_factory=list)
+    readers: list[tuple[float, str]] = field(default_factory=list)  # height of each block that reads the encoder
+    left: float = 0.0
+    right: float = 0.0
+
+    def block(self, block: Block, x: float, y: float, wide: float) -> float:
+        """Puts a box on the height y, and returns its upper edge."""
+        lines = lines_of(block)
+        high = height_of(lines)
+        self.items += box(x - wide / 2, y - high, wide, high, fill_of(block.kind), lines, note_of(block))
+        if block.reads:
+            self.readers.append((y - high / 2, block.reads))
+        self.left, self.right = min(self.left, x - wide / 2), max(self.right, x + wide / 2)
+        return y - high
+
+    def column(self, sublayers: Sequence[OutlineSublayer], x: float, y: float, wide: float) -> float:
+        for number, sub in enumerate(sublayers):
+            if number:
+                self.items += arrow((x, y), (x, y - STEP))
+                y -= STEP
+            y = self.sublayer(sub, x, y, wide)
+        return y
+
+    def sublayer(self, sub: OutlineSublayer, x: float, y: float, wide: float) -> float:
+        below = y + STEP / 2
+        for number, block in enumerate(sub.blocks):
+            if number:
+                self.items += arrow((x, y), (x, y - STEP))
+                y -= STEP
+            y = self.block(block, x, y, wide)
+        if sub.residual:
+            middle = y + height_of(lines_of(sub.blocks[-1])) / 2
+            edge = x + self.outer * wide / 2
+            side = edge + self.outer * PAST
+            self.items += arrow((x, below), (side, below), (side, middle), (edge, middle))
+            self.left, self.right = min(self.left, side), max(self.right, side)
+        return y
+
+    def layer(self, layer: OutlineLayer) -> None:
+        framed = layer.repeats and (layer.count > 1 or len(layer.blocks) > 2)
+        residual = any(sub.residual for sub in layer.sublayers)
+        self.items += arrow((0, self.y), (0, self.y - BETWEEN))
+        self.y -= BETWEEN
+        foot = self.y
+        if framed:
+            inner = INSIDE + (STEP / 2 if residual else 0)
+            self.items.append(Line(((0, self.y), (0, self.y - inner)), LINE_STRONG, 1.2))
+            self.y -= inner
+        columns = [layer.sublayers, *layer.columns]
+        shift = self.wide + BESIDE
+        tops = [
+            self.column(column, (n - (len(columns) - 1) / 2) * shift, self.y, self.wide)
+            for n, column in enumerate(columns)
+        ]
+        self.y = min(tops)
+        if framed:
+            self.items.append(Line(((0, self.y), (0, self.y - INSIDE)), LINE_STRONG, 1.2))
+            self.y -= INSIDE
+            self._frame(layer, foot, residual, (len(columns) * shift - BESIDE) / 2)
+
+    def _frame(self, layer: OutlineLayer, foot: float, residual: bool, half: float) -> None:
+        past = PAST if residual else 0.0
+        left = -half - INSIDE - (past if self.outer < 0 else 0)
+        right = half + INSIDE + (past if self.outer > 0 else 0)
+        self.behind += frame(left, self.y, right - left, foot - self.y)
+        self.left, self.right = min(self.left, left), max(self.right, right)
+        if layer.count > 1:
+            times = f"× {layer.count}"
+            wide = width(times) * SIZE * 1.12
+            at = left - 6 - wide if self.outer < 0 else right + 6
+            self.items.append(Label(at, (foot + self.y) / 2, times, "left", SIZE, INK, True))
+            self.left, self.right = min(self.left, at), max(self.right, at + wide)
+
+
+def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str], title: str = "") -> Drawing:
+    """The whole model, layers that are equal once."""
+    folded = outline.folded()
+    piles = [
+        _pile(one, words, -1 if n == 0 and len(folded.sides) > 1 else 1)
+        for n, (one, words) in enumerate(zip(folded.sides, (source, target), strict=False))
+    ]
+    above = max(-pile.y for pile in piles)
+    below = max(_depth(pile) for pile in piles)
+    behind: list[Item] = []
+    items: list[Item] = []
+    x, centres = 0.0, list[float]()
+    for pile in piles:
+        centres.append(x - pile.left)
+        behind += moved(pile.behind, x - pile.left, above)
+        items += moved(pile.items, x - pile.left, above)
+        x += pile.right - pile.left + GUTTER
+    links = _links(piles, centres, above) if len(piles) == 2 else []
+    items = [*behind, *links, *items]
+    return Drawing(x - GUTTER, above + below, tuple(items), title)
+
+
+def _depth(pile: _Pile) -> float:
+    return max((item.y for item in pile.items if isinstance(item, Label)), default=0.0) + LINE * SMALL
+
+
+def _pile(found: OutlineSide, words: Sequence[str], outer: int) -> _Pile:
+    """One side with its words below and what leaves it above."""
+    blocks = found.blocks
+    wide = max([LEAST, *(width_of(lines_of(block)) for block in blocks)])
+    pile = _Pile(wide, outer, left=-wide / 2, right=wide / 2)
+    room = (wide + 2 * INSIDE) / SMALL
+    shown = wrap(printable(" ".join(words)), room, 3)
+    pile.items += text_lines(0, ROW * 0.9, [found.input, *shown])
+    for layer in found.layers:
+        pile.layer(layer)
+    pile.items += arrow((0, pile.y), (0, pile.y - BETWEEN))
+    pile.y -= BETWEEN
+    heading = BoxLine(found.name, True, INK)
+    leaving = wrap(found.output, room, 3)
+    high = len(leaving) * LINE * SMALL
+    pile.items += text_lines(0, pile.y - high + LINE * SMALL / 2, leaving)
+    pile.y -= high + 8
+    pile.items.append(Label(0, pile.y - ROW / 2, heading.text, "middle", SIZE, INK, True))
+    pile.y -= ROW + 2
+    return pile
+
+
+def _links(piles: Sequence[_Pile], centres: Sequence[float], above: float) -> list[Item]:
+    """Lines from the top of the encoder to the blocks of the decoder that read it."""
+    encoder, decoder = piles
+    if not decoder.readers:
+        return []
+    # The arrow above the last box of the encoder is where its output leaves.
+    leaves = above + _last_box(encoder) - BETWEEN / 2
+    gutter = centres[0] + encoder.right + GUTTER / 2
+    ends = centres[1] - decoder.wide / 2
+    items: list[Item] = []
+    for y, _ in decoder.readers:
+        points: tuple[Point, ...] = ((centres[0], leaves), (gutter, leaves), (gutter, above + y), (ends, above + y))
+        items += arrow(*points, stroke=QUIET, thick=1.6)
+    return items
+
+
+def _last_box(pile: _Pile) -> float:
+    """The upper edge of the last box or frame."""
+    return min(item.y for item in (*pile.items, *pile.behind) if isinstance(item, Box))
