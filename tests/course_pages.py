@@ -1,5 +1,5 @@
 """The pages of docs/course as tests read them: lines quoted from the source, commands with what they print, examples in
-Python.
+Python. The pages are made from the lessons (tests/course/test_lessons.py).
 
     <!-- code: src/regard/… -->     the block below it must stand in that file, line for line (indentation apart)
     $ regard …                      at the beginning of a block: the command is run, the rest is what it prints;

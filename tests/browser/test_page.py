@@ -27,7 +27,7 @@ def see_all(page: Page) -> None:
 @pytest.mark.parametrize("view", ["translate", "inside", "lesson"])
 def test_nothing_serious_stands_in_anybodys_way(open_page: Open, view: str) -> None:
     selection = {"text": CAT, "word": 2, "source": 1, "cut": "cross.1.2", "reference": "Le chat noir dort sur un sofa."}
-    page = open_page(view, **(selection if view != "lesson" else {}))
+    page = open_page(view, **(selection if view != "lesson" else {"lesson": 1}))
     if view == "inside":
         see_all(page)
     else:
@@ -41,7 +41,7 @@ def test_nothing_serious_stands_in_anybodys_way(open_page: Open, view: str) -> N
 
 @pytest.mark.parametrize("view", ["translate", "inside", "lesson"])
 def test_a_phone_needs_no_sideways_scrolling(open_page: Open, view: str) -> None:
-    page = open_page(view, width=390, **({} if view == "lesson" else {"text": CAT, "word": 2}))
+    page = open_page(view, width=390, **({"lesson": 1} if view == "lesson" else {"text": CAT, "word": 2}))
     if view == "inside":
         see_all(page)
     else:
@@ -113,7 +113,7 @@ def test_back_returns_to_the_entrance_before(open_page: Open) -> None:
     expect(page.get_by_label("Text to translate")).to_have_value(CAT)
 
 
-@pytest.mark.parametrize("lesson", ["mechanism", "bottleneck", "attention", "heads"])
+@pytest.mark.parametrize("lesson", ["1", "7"])
 def test_a_lesson_has_live_views_and_answers(open_page: Open, lesson: str) -> None:
     page = open_page("lesson", lesson=lesson)
     views = page.locator(".scene .panel")
@@ -121,9 +121,8 @@ def test_a_lesson_has_live_views_and_answers(open_page: Open, lesson: str) -> No
     for number in range(views.count()):
         views.nth(number).scroll_into_view_if_needed()
         expect(views.nth(number).locator('[data-state="ready"] > .body:not(:empty)').first).to_be_visible()
-    assert page.locator(".question").count() == page.locator(".scene").count()
-    page.get_by_text("An answer").first.click()
-    expect(page.locator(".question details p").first).to_be_visible()
+    page.get_by_role("button", name="Show the answer").first.click()
+    expect(page.locator(".question .answer p").first).to_be_visible()
 
 
 def test_a_server_without_models_says_what_to_type(open_page: Open) -> None:

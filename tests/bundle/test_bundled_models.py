@@ -147,7 +147,10 @@ def tree(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 @needs_bundler
 def test_a_wheel_and_a_source_archive_have_the_box(tree: Path, tmp_path: Path) -> None:
-    build = "import sys; out = sys.argv[1]; sys.path.insert(0, 'tools'); import build_backend as b; b.build_wheel(out); b.build_sdist(out)"
+    build = (
+        "import sys; out = sys.argv[1]; sys.path.insert(0, 'tools'); "
+        "import build_backend as b; b.build_wheel(out); b.build_sdist(out)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", build, str(tmp_path)], cwd=tree, capture_output=True, text=True, check=False, timeout=120
     )

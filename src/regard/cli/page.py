@@ -31,7 +31,7 @@ def page(
       regard page en-fr --out lecture.html
       regard page en-fr --out lecture.html "The cat sleeps." "I see him every day."
     """
-    from regard.course.lessons import sentences
+    from regard.course.lessons.load import sentences
     from regard.files import write_atomically
     from regard.serve.saved_page import saved_page
     from regard.serve.settings import ServeConfig

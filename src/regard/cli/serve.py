@@ -23,6 +23,7 @@ METAVARS = {
     "document_characters": "N", "document_timeout": "X", "kept_minutes": "X",
 }  # fmt: skip
 DECLARED = {"device": Device, "engine": Engine, "per_minute": PerMinute, "quota": Quota, "period": Period}
+NO_FLAGS = ("course",)  # set by regard course
 inner = typer.Typer(rich_markup_mode=None)
 inner.add_typer(keys_app, name="keys")
 inner.command()(suggestions)
@@ -45,6 +46,8 @@ class ServeCommand(TyperCommand):
 def parameters() -> Iterator[Parameter]:
     """Yield each field of `ServeConfig` as a parameter for typer: the models as an argument, the others as flags."""
     for field in fields(ServeConfig):
+        if field.name in NO_FLAGS:
+            continue
         name, kind, default, help = field.name, keys_of(ServeConfig)[field.name], field.default, field.metadata["help"]
         if get_origin(kind) is tuple:
             kind, default = list[str] | None, None

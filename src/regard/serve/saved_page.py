@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from regard.course.lessons import lessons
+from regard.course.lessons.load import lessons, selections
 from regard.errors import InputError
 from regard.serve.app import create_app
 from regard.serve.page.page_files import with_answers
@@ -49,8 +49,9 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
 
     async with app.state.services.running():
         model = (await ask("/api/models?cards=false", None) or {})["default"]
-        for path, body in ((("/api/lessons"), None), ("/api/positions", {"width": 64, "length": 64})):
-            await ask(path, body)
+        for path in ("/api/lessons", *(f"/api/lessons/{one.number}" for one in lessons())):
+            await ask(path, None)
+        await ask("/api/positions", {"width": 64, "length": 64})
         for done, text in enumerate(texts):
             progress(done)
             await about_text(ask, model, text)
@@ -132,8 +133,8 @@ def views() -> Iterator[Answer]:
 
 def pairs_of_lessons() -> list[Answer]:
     """The minimal pairs of the lessons: two texts and the words to choose between."""
-    starts = [lesson["start"] for lesson in lessons()["lessons"] if "pair" in lesson["start"]]
-    return [{"texts": (one["text"], one["pair"]), "words": one["choices"].split()} for one in starts]
+    pairs = [one for one in selections() if "pair" in one]
+    return [{"texts": (one["text"], one["pair"]), "words": one["choices"].split()} for one in pairs]
 
 
 async def in_process(app: Starlette, path: str, body: Answer | None) -> tuple[int, Any]:

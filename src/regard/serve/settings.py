@@ -12,6 +12,7 @@ LEAST = {
     "workers": 1, "texts": 1, "characters": 1, "document_characters": 1, "waiting": 1, "body": 1000, "alternatives": 0,
     "explained": 2, "per_minute": 1, "quota": 1, "kept_bytes": 1,
 }  # fmt: skip
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class ServeConfig:
     """The settings of a server. `regard serve` has a flag for each field, with the field's help text."""
 
     models: tuple[str, ...] = key((), "Folders of models, or bundled models; without one, all bundled models.")
-    host: str = key("127.0.0.1", "The address to listen at; 0.0.0.0 for every network.")
+    host: str = key(LOOPBACK, "The address to listen at; 0.0.0.0 for every network.")
     port: int = key(8000, "The port; 0 for one that is free.")
     workers: int = key(1, "Processes side by side; each loads its models.")
     through: str | None = key(None, "Pivot language for pairs without a model, such as en.")
@@ -48,6 +49,9 @@ class ServeConfig:
     kept_minutes: float = key(60.0, "Minutes for which documents are kept.")
     kept_bytes: int = key(1_000_000_000, "Bytes of all documents that are kept, at most.")
     log_text: bool = key(False, "Write the texts of requests to the log.")
+    course: str | None = key(
+        None, "Folder of a learner's progress; allows to run code and to train. Set by regard course, and no flag."
+    )
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -58,5 +62,7 @@ class ServeConfig:
                 raise InputError(f"{name} must be more than 0{unit}, but is {getattr(self, name):g}")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be from 0 to 65535, but is {self.port}")
+        if self.course is not None and (self.host != LOOPBACK or self.workers != 1):
+            raise InputError(f"course needs the host {LOOPBACK} and one worker: it runs what its learner writes")
         if self.idle < 0:
             raise InputError(f"idle must be 0 seconds or more, but is {self.idle:g}")

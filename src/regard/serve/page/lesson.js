@@ -1,124 +1,109 @@
-// The third entrance: the story of the course, with live views and a question to each.
+// The third entrance: the lessons of the course. Without a number it lists them; with one it shows that lesson.
 
 import { ask } from "./api.js";
 import { bottleneckView } from "./bottleneck.js";
 import { button, h, show } from "./dom.js";
 import { PANELS } from "./inside.js";
+import { drawBlock, fromHtml } from "./lesson_blocks.js";
 import { modelOf } from "./models.js";
-import { current, select } from "./state.js";
-import { piecesView } from "./pieces_view.js";
 import { ApiError } from "./network.js";
+import { piecesView } from "./pieces_view.js";
+import { current, select } from "./state.js";
 
+/** Every view that a lesson can name. */
 const VIEWS = { ...PANELS, bottleneck: bottleneckView, pieces: piecesView };
 
 export function lessonEntrance() {
   const element = h("div", { class: "lesson" });
-  let lessons = null;
-  let open = null;
+  let open = null; // the number of the lesson that is drawn, 0 for the list
   let views = [];
 
   async function update(sel = current(), changed = null) {
+    const number = Number(sel.lesson) || 0;
+    if (number === open) return views.forEach((view) => view.update(current(), changed));
+    open = number;
+    views = [];
     try {
-      lessons ??= (await ask("/api/lessons")).lessons;
+      const all = await ask("/api/lessons");
+      const lesson = number ? await ask(`/api/lessons/${number}`) : null;
+      if (open !== number) return undefined;
+      if (!lesson) return show(element, list(all.lessons));
+      draw(lesson, all);
+      // a lesson brings its own sentence, unless the link that led here has one
+      if (!(changed?.size > 10 && sel.text)) select(lesson.start);
+      return views.forEach((view) => view.update(current(), null));
     } catch (error) {
       return show(element, h("p", { class: "note bad" }, error instanceof ApiError ? error.message : String(error)));
     }
-    const lesson = lessons.find((one) => one.id === sel.lesson) ?? lessons[0];
-    if (lesson.id !== open) {
-      open = lesson.id;
-      draw(lesson);
-      // a lesson brings its own sentence, unless the link that led here has one
-      if (!(changed?.size > 10 && sel.text)) return select({ lesson: lesson.id, ...lesson.start });
-    }
-    return views.forEach((view) => view.update(current(), changed));
   }
 
-  function draw(lesson) {
-    views = [];
-    const number = lessons.indexOf(lesson);
-    const next = lessons[number + 1];
+  function draw(lesson, { lessons, can }) {
+    const next = lessons[lesson.number];
+    const context = { lesson, can, views: VIEWS, add: (view) => views.push(view) };
     show(
       element,
-      contents(lesson),
+      h("p", {}, linkTo(0, "All lessons")),
       h(
         "header",
         { class: "title" },
-        h("p", { class: "quiet" }, number ? `Lesson ${number}` : "First"),
+        h("p", { class: "quiet" }, `Lesson ${lesson.number} of ${lessons.length} · ${lesson.minutes} minutes`),
         h("h1", {}, lesson.title),
-        h("p", { class: "quiet" }, lesson.summary),
+        h("p", { class: "lead" }, fromHtml(lesson.summary)),
+        objectives(lesson),
       ),
-      modelOf()?.source === "en"
-        ? null
-        : h(
-            "p",
-            { class: "note small" },
-            "The sentences of the lessons are English; choose a model that reads English to follow them word by word.",
-          ),
-      lesson.scenes.map(scene),
-      next
-        ? h(
-            "p",
-            {},
-            button(`Next: ${next.title}`, () => (select({ lesson: next.id }), scrollTo(0, 0)), { class: "main" }),
-          )
-        : null,
-    );
-  }
-
-  function contents(lesson) {
-    return h(
-      "nav",
-      { "aria-label": "Lessons" },
-      h(
-        "ol",
-        { class: "contents" },
-        lessons.map((one) =>
-          h(
-            "li",
-            {},
-            h(
-              "a",
-              {
-                href: `#/lesson?lesson=${one.id}`,
-                "aria-current": one === lesson ? "page" : null,
-                onclick: (event) => (event.preventDefault(), select({ lesson: one.id })),
-              },
-              h("b", {}, one.title),
-              h("span", { class: "small quiet" }, one.summary),
-            ),
-          ),
-        ),
-      ),
-    );
-  }
-
-  function scene(one) {
-    const view = VIEWS[one.view]?.();
-    if (view) views.push(view);
-    return h(
-      "section",
-      { class: "scene" },
-      h("h2", {}, one.title),
-      h(
-        "div",
-        { class: "prose" },
-        one.text.map((paragraph) => h("p", {}, paragraph)),
-      ),
-      one.tries?.length
-        ? h(
-            "p",
-            { class: "row" },
-            one.tries.map((each) => button(each.label, () => select(each.set))),
-          )
-        : null,
-      view ? h("div", { class: "view" }, view.element) : null,
-      h(
-        "div",
-        { class: "question" },
-        h("p", {}, one.question),
-        h("details", {}, h("summary", {}, "An answer"), h("p", {}, one.answer)),
-      ),
+      modelOf()?.source === "en" ? null : otherLanguage(),
+      lesson.blocks.map((block) => drawBlock(block, context)),
+      lesson.notes ? h("p", { class: "small quiet" }, `In the course notes: ${lesson.notes}. The lesson does not need them.`) : null,
+      next ? h("p", {}, button(`Next: ${next.number}. ${next.title}`, () => go(next.number), { class: "main" })) : null,
     );
   }
   return { element, update };
+}
+
+function list(lessons) {
+  return [
+    h(
+      "header",
+      { class: "title" },
+      h("h1", {}, "How a translator works"),
+      h("p", { class: "lead" }, "Twelve lessons of ten minutes at most, with the model beside them."),
+    ),
+    h("ol", { class: "contents" }, lessons.map((lesson) => h("li", {}, card(lesson)))),
+  ];
+}
+
+function card(lesson) {
+  return linkTo(
+    lesson.number,
+    h("span", { class: "small quiet" }, `${lesson.number} · ${lesson.minutes} minutes`),
+    h("b", {}, lesson.title),
+    h("span", { class: "small quiet" }, fromHtml(lesson.summary)),
+  );
+}
+
+function objectives(lesson) {
+  return h(
+    "div",
+    { class: "objectives" },
+    h("p", {}, "After this lesson you can"),
+    h("ul", {}, lesson.objectives.map((text) => h("li", {}, fromHtml(text)))),
+  );
+}
+
+function otherLanguage() {
+  return h(
+    "p",
+    { class: "note small" },
+    "The sentences of the lessons are English; choose a model that reads English to follow them word by word.",
+  );
+}
+
+function linkTo(number, ...children) {
+  const onclick = (event) => (event.preventDefault(), go(number));
+  return h("a", { href: number ? `#/lesson?lesson=${number}` : "#/lesson", onclick }, children);
+}
+
+function go(number) {
+  select({ lesson: number ? String(number) : "" });
+  scrollTo(0, 0);
 }

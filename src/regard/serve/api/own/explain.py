@@ -2,7 +2,7 @@
 
 Each is a list of fields and a function of `explain_*.py`, which runs in a thread of explanations. Most of those modules
 import torch, so they are imported on first use: a server that only translates, and shows its translations word by word,
-does not need it. docs/http-api.md describes the responses. /api/lessons returns the lessons that the page shows.
+does not need it. docs/http-api.md describes the responses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, get_args
 
 import anyio.to_thread
 
-from regard.course.lessons import lessons
 from regard.explain.grid import KINDS
 from regard.explain.neighbours import MEASURE, PAIRS_FILE
 from regard.explain.sentence_pair import ABLATIONS, BLANKS
@@ -143,12 +142,7 @@ async def neighbours(call: Call) -> Any:
     return await explain.run_in_thread(work)
 
 
-async def all_lessons(call: Call) -> dict[str, Any]:
-    return lessons()
-
-
 ENDPOINTS = (
-    Endpoint("GET", "/api/lessons", OWN, "The lessons of the page", all_lessons, public=True),
     pair_endpoint(
         "/api/words", "A translation word by word: probability, confidence, links, coverage, shares",
         "explain_words.words_answer",
