@@ -12,7 +12,8 @@ import torch
 import variants
 from regard.batch import flat_batch
 from regard.errors import InputError
-from regard.explain.ablation import Head, ablated, ablated_output, heads_of, importance, parse_head, random_heads
+from regard.explain.ablation import Head, ablated, heads_of, parse_head
+from regard.explain.importance import ablated_output, importance, random_heads
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig

@@ -93,7 +93,7 @@ def importance(
       regard explain importance --sentences 8 --draws 2
       regard explain importance --src corpus/dev.en --tgt corpus/dev.fr --sentences 8 --draws 2 --out heads.json
     """
-    from regard.explain.ablation import importance as head_importance
+    from regard.explain.importance import importance as head_importance
     from regard.explain.render.evidence_figure import importance_output
     from regard.report.deliver import NUMBERS, check_out, deliver
     from regard.translator import Translator
@@ -153,7 +153,8 @@ def lab(
 
 def _cuts(bundle: Bundle, found: Evidence, wanted: list[list[Any]], how: Any) -> list[dict[str, Any]]:
     """For each set of heads (for an empty set: each head alone), the loss of the forced output, and the new output."""
-    from regard.explain.ablation import ablated_output, heads_of
+    from regard.explain.ablation import heads_of
+    from regard.explain.importance import ablated_output
 
     sets = [one for heads in wanted for one in ([heads] if heads else [[h] for h in heads_of(bundle.model)])]
     return [ablated_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]

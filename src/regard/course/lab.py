@@ -23,7 +23,8 @@ from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.course.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.errors import InputError
-from regard.explain.ablation import Head, ablated, heads_of, random_heads
+from regard.explain.ablation import Head, ablated, heads_of
+from regard.explain.importance import random_heads
 from regard.explain.sentence_pair import Ablation
 from regard.explain.trace import Trace, trace_sentence
 from regard.report.deliver import Output

@@ -1,44 +1,40 @@
-"""Ablation of attention heads within a `with` block, to measure what they contribute.
+"""Removes parts of a loaded model within a `with` block, to measure what they contribute.
 
     B rows   T queries   H heads   K head size   D = H·K
+
+Heads are cut in one of two ways:
 
     zero      the head's output is removed: its K numbers before Wᴼ are 0
     uniform   the head attends to all keys alike: its query is 0, so all scores are equal
 
 `zero` removes all that a head does, `uniform` only its choice of keys. Heads of multi-head attention support both; the
 one head of a recurrent model supports only `uniform`, since without its context nothing of the source would be left.
-The model declares its heads (`Model.attention_parts`). `zero` uses forward hooks; `uniform` changes the query matrix
-and restores it, so the model must not be used elsewhere meanwhile.
 
-Importance (Michel et al. 2019, with log p in place of BLEU) is the drop of log p of given translations. Heads are
-chosen on some sentences and compared with random heads on others.
+`with_changes` weakens or removes other parts: the scaling of scores, the causal mask, positions, residual sums. A model
+declares its parts (`Model.attention_parts`, `Model.layer_parts`). Query matrices are changed and restored, so the model
+must not be used elsewhere meanwhile; everything else uses forward hooks. `course/claims/ablations.py` removes parts for
+training.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from regard.batch import pad_sources
-from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.hooks import head_output_hook
 from regard.explain.mechanisms import head_size
 from regard.explain.sentence_pair import Ablation
 from regard.explain.trace import Kind
 from regard.layers.attention import MultiHeadAttention
+from regard.layers.residual import Residual
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
-from regard.search.forced_decoding import Ids, forced_log_probs
-from regard.search.search import greedy
-from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 
 @dataclass(frozen=True, order=True)
@@ -105,97 +101,138 @@ def _ablate_head(part: AttentionPart, head: int, how: Ablation | None) -> Callab
 
 
 def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], None]:
-    """Sets a head's query to 0, so that all keys get the same score. Changes the matrix itself, because a step of a
-    search reads it without calling the module."""
-    rows = slice(head * head_size(attention), (head + 1) * head_size(attention))
+    """Sets a head's query to 0, so that all keys get the same score."""
+    return _scale_query(attention, 0.0, slice(head * head_size(attention), (head + 1) * head_size(attention)))
+
+
+def _scale_query(attention: MultiHeadAttention, factor: float, rows: slice = slice(None)) -> Callable[[], None]:
+    """Multiplies queries, and so scores, by a factor. Changes the matrix itself, because a step of a search reads it
+    without calling the module."""
     kept = [(matrix, matrix[rows].clone()) for matrix in (attention.query.weight, attention.query.bias)]
 
-    def put(values: Sequence[Tensor | float]) -> None:
+    def put(values: Sequence[Tensor]) -> None:
         with torch.no_grad():
             for (matrix, _), value in zip(kept, values, strict=True):
                 matrix[rows] = value
 
-    put([0.0, 0.0])
+    put([was * factor for _, was in kept])
     return lambda: put([was for _, was in kept])
 
 
-# ------------------------------------------------------------------------------------------------ importance
+# ── parts of layers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+Side = Literal["encoder", "decoder"]
 
 
 @dataclass(frozen=True)
-class Importance:
-    """The importance of each head on some pairs, and the best heads compared with random ones on other pairs."""
+class PartChanges:
+    """Changes of a model's parts; the defaults change nothing. Layers count from 0."""
 
-    drops: dict[Head, float]  # drop of log p per target token, in nats, when this head alone is ablated; largest first
-    best: tuple[Head, ...]  # the most important heads, ablated together …
-    best_drop: float  # … on pairs other than those they were chosen on
-    random_drops: tuple[float, ...]  # as many random heads per draw, on the same pairs
-
-    @property
-    def beaten(self) -> int:
-        """The number of random draws that cost less than the best heads."""
-        return sum(drop < self.best_drop for drop in self.random_drops)
+    scores: float = 1.0  # factor of all attention scores: √d_k undoes the scaling, 0 makes all weights equal
+    mask: bool = True  # False: a position of the decoder attends to the later ones too
+    positions: float = 1.0  # factor of the vectors that are added to the embeddings; 0: no positions
+    residual: float = 1.0  # factor of x in x + f(x); 0: f(x) alone
+    residual_at: tuple[Side, int | None] | None = None  # of one side or layer; None: of all layers
+    heads: tuple[Head, ...] = ()  # heads that are cut
 
 
-def importance(
-    model: Model,
-    pairs: Sequence[tuple[Ids, Ids]],
-    held_out: Sequence[tuple[Ids, Ids]],
-    count: int = 3,
-    draws: int = 10,
-    seed: int = 1,
-    how: Ablation | None = None,
-) -> Importance:
-    """Ablates each head on `pairs`, then the `count` costliest and `draws` random sets together on `held_out`."""
-    heads = heads_of(model)
-    if not heads:
-        raise InputError(
-            "this model has no head that can be cut; a Transformer has some, and so has recurrent attention"
-        )
-    count = min(count, len(heads))
+@dataclass(frozen=True)
+class RemovableParts:
+    """The parts of a model that `with_changes` can change."""
 
-    def drop(on: Sequence[tuple[Ids, Ids]], before: float, cut_heads: Sequence[Head]) -> float:
-        with ablated(model, cut_heads, how):
-            return before - mean_log_prob(model, on)
-
-    whole = mean_log_prob(model, pairs)
-    drops = {head: drop(pairs, whole, [head]) for head in heads}
-    drops = dict(sorted(drops.items(), key=lambda item: -item[1]))
-    best = tuple(drops)[:count]
-    whole = mean_log_prob(model, held_out)
-    sets = random_heads(heads, count, draws, seed)
-    return Importance(drops, best, drop(held_out, whole, best), tuple(drop(held_out, whole, some) for some in sets))
+    scores: bool
+    mask: bool
+    positions: bool
+    residual: dict[Side, int]  # layers of each side
+    heads: list[Head]
+    key_size: int | None = None  # d_k of heads with scaled scores
 
 
-def random_heads(heads: Sequence[Head], count: int, draws: int, seed: int = 1) -> list[list[Head]]:
-    rng = random.Random(seed)
-    return [sorted(rng.sample(list(heads), count)) for _ in range(draws)]
+def removable_parts(model: Model) -> RemovableParts:
+    attention, stack = model.attention_parts(), model.layer_parts()
+    scaled = [part for part in attention.values() if isinstance(part, MultiHeadPart)]
+    return RemovableParts(
+        scores=any(isinstance(part, (MultiHeadPart, ScorePart)) for part in attention.values()),
+        mask=any(part.causal for part in scaled),
+        positions=stack is not None and stack.added_positions is not None,
+        residual={} if stack is None else {"encoder": len(stack.encoder.layers), "decoder": len(stack.decoder.layers)},
+        heads=heads_of(model),
+        key_size=head_size(scaled[0].attention) if scaled else None,
+    )
 
 
-def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
-    """The mean log-probability of a target token in nats, EOS included."""
-    rows = forced_log_probs(model, [s for s, _ in pairs], [t for _, t in pairs])
-    return float(np.concatenate(rows).mean())
+@contextmanager
+def with_changes(model: Model, changes: PartChanges) -> Iterator[None]:
+    """Changes parts of the model within the block; raises InputError for a part that it does not have."""
+    attention, stack = model.attention_parts(), model.layer_parts()
+    with ablated(model, changes.heads), ExitStack() as hooks:
+        if changes.scores != 1:
+            for part in attention.values():
+                hooks.callback(_scale_scores(part, changes.scores))
+        if not changes.mask:
+            parts = [part for part in attention.values() if isinstance(part, MultiHeadPart) and part.causal]
+            _require(parts, "causal mask")
+            for part in parts:
+                hooks.callback(part.attention.register_forward_pre_hook(_unmask, with_kwargs=True).remove)
+        if changes.positions != 1:
+            added = _require(stack and stack.added_positions, "positions that are added to the embeddings")
+            hooks.callback(added.register_forward_hook(_weaker_sum(changes.positions, of_input=False)).remove)
+        if changes.residual != 1:
+            for residual in _residuals(model, changes.residual_at):
+                hooks.callback(_weaken_residual(residual, changes.residual))
+        yield
 
 
-# ------------------------------------------------------------------------------------------------ one sentence
+def _require(part: Any, name: str) -> Any:
+    if not part:
+        raise InputError(f"this model has no {name}; a Transformer has")
+    return part
 
 
-def ablated_output(
-    bundle: Bundle,
-    source: Ids,
-    target: Ids,
-    heads: Sequence[Head],
-    how: Ablation | None = None,
-    slots: SlotTexts = NO_SLOTS,
-) -> dict[str, Any]:
-    """The drop of log p of the forced target when heads are ablated, and the greedy translation of the ablated model.
-    Ids are without EOS."""
-    pair = [source], [target]
-    src, mask = (tensor.to(bundle.model.device) for tensor in pad_sources([source]))
-    before = float(forced_log_probs(bundle.model, *pair)[0].sum())
-    with ablated(bundle.model, heads, how):
-        after = float(forced_log_probs(bundle.model, *pair)[0].sum())
-        (found,) = greedy(bundle.model, src, mask)
-    output = fill(bundle.tokenizer.decode(found.ids), slots.target)
-    return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": output}
+def _scale_scores(part: AttentionPart, factor: float) -> Callable[[], None]:
+    match part:
+        case MultiHeadPart(attention=attention):
+            return _scale_query(attention, factor)
+        case ScorePart(scores=scores):
+            return scores.register_forward_hook(lambda module, inputs, output: output * factor).remove
+    raise InputError("the scores of this model cannot be changed; those of a Transformer or an attentive RNN can")
+
+
+def _unmask(module: nn.Module, inputs: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    return inputs, {**named, "causal": False}
+
+
+def _weaker_sum(factor: float, of_input: bool) -> Callable[[nn.Module, Any, Tensor], Tensor]:
+    """Returns a hook on a module that computes x + y: x is multiplied by the factor (`of_input`), or else y."""
+
+    def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+        x: Tensor = inputs[0]
+        return output - (1 - factor) * (x if of_input else output - x)
+
+    return hook
+
+
+def _residuals(model: Model, at: tuple[Side, int | None] | None) -> list[Residual]:
+    stack = _require(model.layer_parts(), "residual sums that can be changed")
+    sides = {"encoder": stack.encoder.layers, "decoder": stack.decoder.layers}
+    side, layer = at or (None, None)
+    if side is not None and layer is not None and not 0 <= layer < len(sides[side]):
+        raise InputError(f"the {side} of this model has layers 1 to {len(sides[side])}, but not {layer + 1}")
+    return [
+        sublayer.residual
+        for name, layers in sides.items()
+        for number, sublayers in enumerate(layers)
+        if side in (None, name) and layer in (None, number)
+        for sublayer in sublayers
+    ]
+
+
+def _weaken_residual(residual: Residual, factor: float) -> Callable[[], None]:
+    if not residual.post:
+        return residual.register_forward_hook(_weaker_sum(factor, of_input=True)).remove
+
+    def before(module: nn.Module, inputs: Any) -> Any:  # its norm reads the sum
+        x, sublayer = inputs
+        return x, lambda y: sublayer(y) - (1 - factor) * y
+
+    return residual.register_forward_pre_hook(before).remove

@@ -33,6 +33,14 @@ def sinusoids(position: Tensor, width: int) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)[..., :width]  # (…, D/2, 2) → (…, D)
 
 
+class AddedPositions(nn.Module):
+    """The sum of embeddings and positions. It is a module so that a hook can change it (`explain/ablation.py`)."""
+
+    def forward(self, x: Tensor, vectors: Tensor) -> Tensor:
+        """(N, T, D) embeddings + (T, D) or (N, T, D) vectors of the positions → (N, T, D)"""
+        return x + vectors.to(x.dtype)
+
+
 def learned(position: Tensor, table: nn.Embedding) -> Tensor:
     """(…) positions → (…, D), a learned vector for each. Raises if a position has no vector."""
     most = table.num_embeddings

@@ -45,4 +45,5 @@ class LayerParts:
     decoder: SideParts
     output: nn.Linear
     scale: float  # of the embeddings
-    positions: Literal["sinusoidal", "learned", "rotary"]  # added to the embeddings, but for rotary ones
+    positions: Literal["sinusoidal", "learned", "rotary"]
+    added_positions: nn.Module | None  # adds their vectors to the embeddings; None: they are rotary

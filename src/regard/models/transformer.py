@@ -93,6 +93,7 @@ class Transformer(RowModel):
             self.max_positions = config.max_positions
             self.source_positions = nn.Embedding(config.max_positions, config.width)
             self.target_positions = nn.Embedding(config.max_positions, config.width)
+        self.add_positions = positions.AddedPositions()
         self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=config.output_bias)
         self._initialize()
@@ -238,6 +239,7 @@ class Transformer(RowModel):
             self.output,
             math.sqrt(self.config.width),
             self.config.positions,
+            None if self.config.positions == "rotary" else self.add_positions,
         )
 
     def flops(self, source: int, target: int) -> float:
@@ -300,10 +302,10 @@ class Transformer(RowModel):
         x = table(tokens) * math.sqrt(config.width)  # (N, T, D)
         if config.positions == "sinusoidal":
             known = positions.sinusoids(position, config.width) if sinusoids is None else sinusoids[position]
-            x = x + known.to(x.dtype)
+            x = self.add_positions(x, known)
         elif config.positions == "learned":
             table = self.source_positions if side == "source" else self.target_positions
-            x = x + positions.learned(position, table)
+            x = self.add_positions(x, positions.learned(position, table))
         embedded: Tensor = self.dropout(in_working_precision(x))
         return embedded
 

@@ -1,14 +1,14 @@
-"""Ablations of the Transformer, each active inside a `with` block.
+"""Ablations of the Transformer, each active inside a `with` block, for every model in the process.
 
 They are useful for experiments only, so the models have no options for them: parts are replaced from outside, in
-training and in translation alike.
+training and in translation alike. Parts of one loaded model are removed by `explain/ablation.py`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from regard.layers import attention, positions
 from regard.layers.attention import KeyValue, MultiHeadAttention
+from regard.models import transformer_cache
 
 
 @contextmanager
@@ -63,10 +64,12 @@ def without_scaling() -> Iterator[None]:
     def larger(q: Tensor) -> Tensor:
         return q * math.sqrt(q.shape[-1])
 
-    with (
-        replaced(attention, "attend", lambda q, *rest, **named: plain(larger(q), *rest, **named)),
-        replaced(attention, "attend_fused", lambda q, *rest, **named: fused(larger(q), *rest, **named)),
-    ):
+    with ExitStack() as stack:
+        for module in (attention, transformer_cache):  # the second one has its own names, for the steps of a search
+            stack.enter_context(replaced(module, "attend", lambda q, *rest, **named: plain(larger(q), *rest, **named)))
+            stack.enter_context(
+                replaced(module, "attend_fused", lambda q, *rest, **named: fused(larger(q), *rest, **named))
+            )
         yield
 
 

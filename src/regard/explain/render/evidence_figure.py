@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from regard.explain.ablation import Importance
 from regard.explain.alignment import NOT_EVALUATED
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
+from regard.explain.importance import Importance
 from regard.explain.render.html import maps_page
 from regard.explain.render.map_drawing import heat
 from regard.report.deliver import Output

@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { bottleneckView } from "./bottleneck.js";
+import { breakView } from "./break_view.js";
 import { button, h, show } from "./dom.js";
 import { PANELS } from "./inside.js";
 import { drawBlock, fromHtml } from "./lesson_blocks.js";
@@ -11,7 +12,7 @@ import { piecesView } from "./pieces_view.js";
 import { current, select } from "./state.js";
 
 /** Every view that a lesson can name. */
-const VIEWS = { ...PANELS, bottleneck: bottleneckView, pieces: piecesView };
+const VIEWS = { ...PANELS, bottleneck: bottleneckView, break: breakView, pieces: piecesView };
 
 export function lessonEntrance() {
   const element = h("div", { class: "lesson" });

@@ -75,6 +75,10 @@ export const cut = async (sel) => {
   return heads.length ? asked("cut", sel, { heads }) : null;
 };
 
+/** The model without some of its parts. */
+export const broken = (sel) =>
+  sel.text.trim() ? { path: "/api/break", body: { ...sentenceOf(sel), ...settingsOf(sel.broken) } } : null;
+
 /** What else could stand at a word of a translation. */
 export const alternatives = (sel, translation, position) => ({
   path: "/api/alternatives",
@@ -120,4 +124,21 @@ export function headsOf(written) {
     Number(layer),
     Number(head),
   ]);
+}
+
+/** "scores=8 mask=0" → what is asked of the model; what is not written is as trained. */
+export function settingsOf(written) {
+  const given = Object.fromEntries(written.split(" ").map((word) => word.split("=")));
+  const number = (name, most) => {
+    const value = Number.parseFloat(given[name]);
+    return value >= 0 && value <= most ? value : 1;
+  };
+  return {
+    scores: number("scores", 64),
+    positions: number("positions", 1),
+    residual: number("residual", 1),
+    residual_at: given.at ?? "",
+    mask: given.mask !== "0",
+    heads: headsOf(given.heads ?? ""),
+  };
 }

@@ -32,6 +32,7 @@ export const START = Object.freeze({
   part: "", // of the whole model, such as decoder.2.cross.3; "" is the stack
   query: -1, // the row and the column of a head whose dot product is shown
   key: -1,
+  broken: "", // parts that are weakened or removed: "scores=8 mask=0 heads=cross.2.1,cross.2.2"
   temperature: 10, // of the picture's distributions, in tenths
   beam: 0, // 0 is the model's own
   reference: "", // of BLEU
@@ -43,7 +44,7 @@ export const START = Object.freeze({
 });
 
 // prettier-ignore
-const OF_MODEL = ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc", "part", "query", "key"];
+const OF_MODEL = ["broken", "edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc", "part", "query", "key"];
 /** What a change makes meaningless: it goes back to the start unless it is given too. */
 const CLEARS = {
   text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference", "query", "key"],

@@ -17,7 +17,7 @@ import anyio.to_thread
 from regard.explain.grid import KINDS
 from regard.explain.neighbours import MEASURE, PAIRS_FILE
 from regard.explain.sentence_pair import ABLATIONS, BLANKS
-from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
+from regard.serve.api.api_common import MODEL, OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import MAX_HEADS, MAX_ROWS, READINGS, Units, json_numbers
 from regard.serve.errors import ServeError
@@ -142,6 +142,13 @@ async def neighbours(call: Call) -> Any:
     return await explain.run_in_thread(work)
 
 
+async def parts(call: Call) -> Any:
+    model = call["model"] or call.services.pool.default
+    return await call.services.explain.run(
+        model, lambda loaded: load_function("explain_break.parts_answer")(loaded, model)
+    )
+
+
 ENDPOINTS = (
     pair_endpoint(
         "/api/words", "A translation word by word: probability, confidence, links, coverage, shares",
@@ -173,6 +180,16 @@ ENDPOINTS = (
               most=MAX_HEADS, items=HEAD),
         Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=ABLATIONS,
         nullable=True),
+    ),
+    Endpoint("GET", "/api/break", OWN, "The parts of a model that can be removed", parts, (MODEL,)),
+    pair_endpoint(
+        "/api/break", "What a model loses without some of its parts", "explain_break.break_answer",
+        Field("scores", "number", "factor of all attention scores; √d_k undoes the scaling", 1.0, least=0, most=64),
+        Field("mask", "flag", "whether the decoder is kept from attending to later words", True),
+        Field("positions", "number", "factor of the positions that are added to the embeddings", 1.0, least=0, most=1),
+        Field("residual", "number", "factor of x in the residual sums x + f(x)", 1.0, least=0, most=1),
+        Field("residual_at", "text", "of which side or layer, such as encoder.2; empty: all", "", most=20),
+        Field("heads", "list", "heads that are removed, as [KIND, LAYER, HEAD] from 1", [], most=MAX_HEADS, items=HEAD),
     ),
     pair_endpoint(
         "/api/steer", "The translation with attention weights by hand", "explain_attention.steer_answer",
