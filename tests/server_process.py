@@ -33,10 +33,13 @@ class ServerProcess:
         *flags: str | Path,
         models: Sequence[str | Path] = (MODEL,),
         command: Sequence[str | Path] = REGARD,
+        words: Sequence[str | Path] | None = None,  # another command than `serve`
         **options: Any,
     ) -> None:
-        words = [*map(str, command), "serve", *map(str, models), "--port", "0", *map(str, flags)]
-        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, **options)
+        words = ["serve", *models, "--port", "0", *flags] if words is None else words
+        self.process = subprocess.Popen(
+            [*map(str, command), *map(str, words)], stderr=subprocess.PIPE, text=True, **options
+        )
         self.lines: list[str] = []
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -49,11 +52,11 @@ class ServerProcess:
         self._reader = threading.Thread(target=self.lines.extend, args=[self.process.stderr], daemon=True)
         self._reader.start()
 
-    def ask(self, path: str, body: Any = None, timeout: float = SOON) -> Reply:
+    def ask(self, path: str, body: Any = None, timeout: float = SOON, method: str = "POST") -> Reply:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         with contextlib.closing(connection):
             data = None if body is None else json.dumps(body)
-            connection.request("GET" if body is None else "POST", path, data, {"Content-Type": "application/json"})
+            connection.request("GET" if body is None else method, path, data, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             said = answer.read()
             kind = answer.headers.get_content_type()

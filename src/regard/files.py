@@ -41,6 +41,14 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     sync_folder(path.parent)
 
 
+def user_data() -> Path:
+    """Returns the folder for what is kept of a user: $REGARD_DATA, else regard in the user's data folder."""
+    if given := os.environ.get("REGARD_DATA"):
+        return Path(given).expanduser()
+    shared = os.environ.get("XDG_DATA_HOME")
+    return (Path(shared) if shared else Path.home() / ".local" / "share") / "regard"
+
+
 def user_cache() -> Path:
     """Returns the folder for files that can be regenerated: $REGARD_CACHE, else regard in the user's cache folder."""
     if given := os.environ.get("REGARD_CACHE"):

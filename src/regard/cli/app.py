@@ -16,14 +16,15 @@ GROUPS = {
     "Train": ("train", "resume", "doctor", "bench", "fetch", "clean"),
     "Measure": ("bleu", "score", "compare"),
     "Explain": ("explain", "align"),
-    "Learn": ("demo", "claims", "complexity", "corpus"),
+    "Learn": ("course", "demo", "claims", "complexity", "corpus"),
 }
 NAMES = [name for names in GROUPS.values() for name in names]
 # A command is a function with its name in a module with its name, except for these.
 MODULES = {
     "resume": "train",
     **dict.fromkeys(("info", "lexicon", "pack", "import", "export"), "models"),
-    **dict.fromkeys(GROUPS["Learn"], "course"),
+    **dict.fromkeys(("demo", "claims", "complexity", "corpus"), "course"),
+    "course": "lessons",
 }
 RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand}
 OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's module

@@ -43,8 +43,12 @@ BACKLOG = 2048
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
-def serve(config: ServeConfig) -> None:
-    """Serve until a signal arrives."""
+def announce(address: str) -> None:
+    print(f"regard serves at {address}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+
+
+def serve(config: ServeConfig, announce: Callable[[str], object] = announce) -> None:
+    """Serve until a signal arrives. `announce` is called with the address when connections are accepted."""
     from regard.serve.pool import ModelPool
 
     ModelPool(config)  # raises configuration errors once, not in each worker
@@ -54,15 +58,15 @@ def serve(config: ServeConfig) -> None:
         metrics_folder(config.workers),
     ):
         Store(folder).close()  # raises before a model is loaded
-        run(dataclasses.replace(config, state=str(folder)), listening)
+        run(dataclasses.replace(config, state=str(folder)), listening, announce)
 
 
-def run(config: ServeConfig, listening: socket.socket) -> None:
+def run(config: ServeConfig, listening: socket.socket, announce: Callable[[str], object] = announce) -> None:
     """Serve on a socket until a signal arrives."""
     address = listening.getsockname()
     os.environ[SETTINGS] = json.dumps(dataclasses.asdict(config))
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
-    print(f"regard serves at http://{host}:{address[1]}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    announce(f"http://{host}:{address[1]}")
     raise_file_limit()
     settings = uvicorn.Config(
         "regard.serve.run:worker_app",
@@ -90,20 +94,20 @@ def worker_app() -> Starlette:
     from regard.serve.app import create_app
 
     use_single_arena()
-    log_to_standard_error()
-    stop_with_parent()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
+    log_to_standard_error(logging.INFO if given["course"] is None else logging.WARNING)
+    stop_with_parent()
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     return create_app(ServeConfig(**filled))
 
 
-def log_to_standard_error() -> None:
-    """Log one line for every request and every problem."""
+def log_to_standard_error(level: int) -> None:
+    """Log one line for every request (INFO), or only for every problem (WARNING)."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log = logging.getLogger("regard.serve")
     log.handlers, log.propagate = [handler], False
-    log.setLevel(logging.INFO)
+    log.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -62,7 +62,9 @@ class ServeConfig:
                 raise InputError(f"{name} must be more than 0{unit}, but is {getattr(self, name):g}")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be from 0 to 65535, but is {self.port}")
-        if self.course is not None and (self.host != LOOPBACK or self.workers != 1):
-            raise InputError(f"course needs the host {LOOPBACK} and one worker: it runs what its learner writes")
+        if self.course is not None and (self.host != LOOPBACK or self.workers != 1 or self.cors):
+            raise InputError(
+                f"course needs the host {LOOPBACK}, one worker and no cors: it runs what its learner writes"
+            )
         if self.idle < 0:
             raise InputError(f"idle must be 0 seconds or more, but is {self.idle:g}")

@@ -6,17 +6,28 @@ keeps no progress and runs nothing of a learner's.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
+
+import anyio.to_thread
 
 from regard.course.lessons.lesson import Block, Equation, Exercise, Guess, Lesson, LiveView, Prose, QuotedCode, Session
 from regard.course.lessons.load import lesson, lessons
+from regard.course.lessons.progress import read_progress, write_progress
 from regard.course.lessons.to_html import inline_html, to_html
 from regard.device import has_torch
 from regard.errors import InputError
 from regard.serve.api.api_common import OWN
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.errors import ServeError
+from regard.serve.http.fields import Field
 from regard.serve.settings import ServeConfig
+
+LESSONS_DONE = Field(
+    "lessons", "object", "by the number of a lesson: whether it is done, and its solved exercises",
+    example={"4": {"done": True, "exercises": ["weights"]}},
+)  # fmt: skip
 
 
 async def all_lessons(call: Call) -> dict[str, Any]:
@@ -27,11 +38,29 @@ async def one_lesson(call: Call) -> dict[str, Any]:
     return lesson_answer(numbered_lesson(call))
 
 
+def learner_folder(config: ServeConfig) -> Path:
+    if config.course is None:
+        raise ServeError(403, "this server keeps no progress; start it with: regard course 1")
+    return Path(config.course)
+
+
+async def get_progress(call: Call) -> dict[str, Any]:
+    return await anyio.to_thread.run_sync(read_progress, learner_folder(call.services.config))
+
+
+async def put_progress(call: Call) -> dict[str, Any]:
+    folder = learner_folder(call.services.config)
+    try:
+        return await anyio.to_thread.run_sync(write_progress, folder, {"lessons": call["lessons"]})
+    except (AttributeError, TypeError):
+        raise ServeError(400, 'lessons must be like {"4": {"done": true, "exercises": ["weights"]}}') from None
+
+
 def numbered_lesson(call: Call) -> Lesson:
     """The lesson that the path of a request names."""
     named = call.request.path_params["number"]
     try:
-        return lesson(int(named) if named.isdecimal() and len(named) < 4 else 0)
+        return lesson(int(named) if re.fullmatch("[0-9]{1,3}", named) else 0)
     except InputError:
         raise ServeError(404, f'there are lessons 1 to {len(lessons())}, but not "{named}"') from None
 
@@ -92,4 +121,6 @@ def exercise_answer(exercise: Exercise) -> dict[str, Any]:
 ENDPOINTS = (
     Endpoint("GET", "/api/lessons", OWN, "The lessons of the course", all_lessons, public=True),
     Endpoint("GET", "/api/lessons/{number}", OWN, "A lesson, block by block", one_lesson, public=True),
+    Endpoint("GET", "/api/progress", OWN, "What the learner has done; only under regard course", get_progress),
+    Endpoint("PUT", "/api/progress", OWN, "Replace what the learner has done", put_progress, (LESSONS_DONE,)),
 )
