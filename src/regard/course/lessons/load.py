@@ -20,6 +20,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NoReturn
 
+from regard.course.lessons.exercises import COMMON, read_exercise
 from regard.course.lessons.lesson import (
     Block,
     Equation,
@@ -44,20 +45,6 @@ FRONT_KEYS = {
 }  # fmt: skip
 GUESS_KEYS = {"question": "text", "answer": "text", "choices": "texts?", "right": "whole number?"}
 VIEW_KEYS = {"caption": "text", "set": "table?", "tries": "tables?"}
-EXERCISE_KEYS = {
-    "number": {"value": "numbers", "tolerance": "number?", "hints": "tables"},
-    "choice": {"choices": "tables", "several": "flag?"},
-    "change": {"check": "text", "arguments": "table?", "begin": "any text?", "right": "texts", "hints": "text"},
-    "line": {"before": "any text?", "begin": "any text?", "solution": "text", "tests": "tables", "hints": "tables"},
-}
-ALL_EXERCISES = {
-    "id": "text",
-    "kind": "text",
-    "question": "text",
-    "answer": "text",
-    "source": "text?",
-    "wrong": "tables",
-}
 FENCES = ("guess", "view", "exercise", "equation", "code", "console", "python")
 OBJECTIVES = (2, 4)  # at least and at most
 MOST_MINUTES = 10
@@ -66,22 +53,14 @@ OPENING = re.compile(r"(`{3,})\s*([^`]*)")
 TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_list(value: Any, kind: type) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, kind) for one in value)
 
 
 TYPES: dict[str, Callable[[Any], bool]] = {
     "text": lambda value: isinstance(value, str) and bool(value.strip()),
-    "any text": lambda value: isinstance(value, str),
     "texts": lambda value: _is_list(value, str),
     "whole number": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": _is_number,
-    "numbers": lambda value: _is_number(value) or (_is_list(value, object) and all(map(_is_number, value))),
-    "flag": lambda value: isinstance(value, bool),
     "table": lambda value: isinstance(value, dict),
     "tables": lambda value: _is_list(value, dict),
 }
@@ -241,17 +220,14 @@ class _Source:
     # ----------------------------------------------------------------------------------------------------- exercises
 
     def exercise(self, start: int, end: int) -> Exercise:
-        kind = self.toml(start + 1, end - 1).get("kind")
-        if kind not in EXERCISE_KEYS:
-            line = self.line_of("kind", start + 1, end)
-            self.fail(line, f'kind must be one of {", ".join(EXERCISE_KEYS)}, but is "{kind}"')
-        found = self.table(start + 1, end - 1, ALL_EXERCISES | EXERCISE_KEYS[kind])
-        if not re.fullmatch(r"[a-z]+(-[a-z]+)*", found["id"]):
-            self.fail(self.line_of("id", start + 1, end), "an id has letters a to z and hyphens")
-        for key, problem in _faults(kind, found):
-            self.fail(self.line_of(key, start + 1, end), problem)
-        own = {key: value for key, value in found.items() if key not in ALL_EXERCISES or key == "wrong"}
-        return Exercise(found["id"], kind, found["question"], found["answer"], own, found.get("source", ""))
+        found = self.toml(start + 1, end - 1)
+        try:
+            read_exercise(found)
+        except InputError as problem:
+            keys = problem.parameters
+            self.fail(self.line_of(keys[0], start + 1, end) if keys else start, str(problem))
+        own = {key: value for key, value in found.items() if key not in COMMON}
+        return Exercise(found["id"], found["kind"], found["question"], found["answer"], own, found.get("source", ""))
 
     # ---------------------------------------------------------------------------------------------------------- TOML
 
@@ -285,24 +261,4 @@ class _Source:
 
 
 def _with_article(kind: str) -> str:
-    plural = kind in ("texts", "tables", "numbers")
-    return f"a list of {kind} (not empty)" if plural else f"a {kind.removeprefix('any ')}"
-
-
-def _faults(kind: str, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Key and description of everything about an exercise that its types do not say."""
-    if any(set(one) != {"given", "hint"} for one in found["wrong"]):
-        yield "wrong", "each of wrong has given and hint"
-    if kind == "choice":
-        right = [one for one in found["choices"] if one.get("right")]
-        if not right or (len(right) > 1 and not found.get("several")):
-            yield "choices", "one choice is right; several = true allows more"
-        for one in found["choices"]:
-            if "text" not in one or (not one.get("right") and not one.get("hint")):
-                yield "choices", "each of choices has a text, and right = true or a hint"
-    if kind in ("number", "line") and not (
-        all("text" in one for one in found["hints"]) and set(found["hints"][-1]) == {"text"}
-    ):
-        yield "hints", "each of hints has a text, and the last one no condition"
-    if kind == "line" and any(set(one) != {"expression", "value"} for one in found["tests"]):
-        yield "tests", "each of tests has an expression and a value"
+    return f"a list of {kind} (not empty)" if kind in ("texts", "tables") else f"a {kind}"

@@ -85,7 +85,7 @@ def bodies(fields: Sequence[Field], known: Mapping[str, Sequence[str]]) -> dict[
     kinds = {field.kind for field in fields}
     if "file" in kinds:
         names = ["multipart/form-data"]
-    elif kinds & {"list", "object"}:
+    elif kinds & {"list", "object", "value"}:
         names = ["application/json"]
     else:
         names = ["application/json", "application/x-www-form-urlencoded"]

@@ -24,7 +24,7 @@ from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.request_body import parse_body, read_form, read_json, read_multipart
 from regard.translation.options import translate_option
 
-Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "file"]
+Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "value", "file"]
 REQUIRED = object()
 SHORT = ("integer", "number", "flag", "choice", "file")  # the file itself is not counted
 MOST_BYTES_OF_CHARACTER = 12  # escaped, in JSON as a pair of surrogates, in a form as four bytes
@@ -39,6 +39,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
     "strings": {"type": "array", "items": {"type": "string"}},
     "object": {"type": "object"},
     "list": {"type": "array"},
+    "value": {"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "array", "items": {"type": "number"}}]},
     "file": {"type": "string", "format": "binary"},
 }
 
@@ -97,7 +98,7 @@ class Field:
 
     def max_bytes(self, characters: int) -> int:
         """The bytes that its name and value have in a body, at most; `characters` where the field has no limit."""
-        if self.kind == "text":
+        if self.kind in ("text", "value"):
             characters = characters if self.most is None else int(self.most)
         return 1_000 + (0 if self.kind in SHORT else MOST_BYTES_OF_CHARACTER * characters)
 
@@ -121,7 +122,7 @@ class Field:
             self._check_bounds(value)
         if self.kind == "choice" and value not in self.choices:
             raise self.error(f"must be one of {', '.join(self.choices)}, but is {abbreviated(given)}")
-        if self.kind == "text" and self.most is not None and len(value) > self.most:
+        if isinstance(value, str) and self.most is not None and len(value) > self.most:
             raise FieldError(self.name, f"{self.name} has more than {int(self.most):,} characters", status=413)
         if self.kind in ("text", "texts", "strings") and self.least and not value:
             raise FieldError(self.name, f"{self.name} is missing", missing=True)
@@ -180,6 +181,16 @@ def _texts(given: Any) -> Any:
     return given if isinstance(given, str) else _strings(given)
 
 
+def _value(given: Any) -> Any:
+    return (
+        [_number(one) for one in given]
+        if isinstance(given, list)
+        else given
+        if isinstance(given, str)
+        else _number(given)
+    )
+
+
 def _number(given: Any) -> float:
     number = math.nan if isinstance(given, bool) or not isinstance(given, str | int | float) else float(given)
     if not math.isfinite(number):
@@ -211,6 +222,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "flag": (_flag, "true or false"),
     "object": (partial(_instance, kind=dict), "an object"),
     "list": (partial(_instance, kind=list), "a list"),
+    "value": (_value, "a string, a number or a list of numbers"),
     "file": (partial(_instance, kind=UploadFile), "a file, sent as multipart/form-data"),
 }
 

@@ -1,11 +1,14 @@
 // The blocks of a lesson: prose, a question to guess first, a live view, an equation, code, a session, an exercise.
 
 import { button, h, show } from "./dom.js";
+import { exerciseView } from "./exercise.js";
+import { fromHtml } from "./lesson_html.js";
 import { select } from "./state.js";
 
 /**
  * @param {object} block of `/api/lessons/N`
- * @param {{lesson: object, can: object, views: object, add: (view: object) => void}} context
+ * @param {{lesson: object, can: object, views: object, add: (view: object) => void, done?: Set<string>,
+ *   onRight?: (id: string) => void}} context `done`: the exercises that were solved before
  */
 export function drawBlock(block, context) {
   return DRAWN[block.kind]?.(block, context) ?? null;
@@ -20,26 +23,9 @@ const DRAWN = {
     h("figure", { class: "code" }, h("pre", { tabindex: "0" }, block.text), h("figcaption", { class: "small quiet" }, block.file)),
   console: (block) => h("pre", { class: "session", tabindex: "0" }, block.text),
   python: (block) => h("pre", { class: "session", tabindex: "0" }, block.text),
-  exercise: (block) =>
-    h("section", { class: "question" }, h("div", {}, fromHtml(block.question)), folded("The answer", block.answer)),
+  exercise: (block, { lesson, can, done, onRight }) =>
+    exerciseView(lesson, block, { can, done: done?.has(block.id), onRight: () => onRight?.(block.id) }).element,
 };
-
-const ELEMENTS = "a blockquote br code div em h2 h3 h4 li ol p pre strong table td th thead tr ul".split(" ");
-
-/** Nodes of the HTML that the server makes of the lessons' Markdown; elements that it never writes become their text. */
-export function fromHtml(html) {
-  return copied(new DOMParser().parseFromString(html, "text/html").body);
-}
-
-function copied(parent) {
-  return [...parent.childNodes].map((node) => {
-    if (node.nodeType === Node.TEXT_NODE) return node.data;
-    const tag = node.nodeName.toLowerCase();
-    if (!ELEMENTS.includes(tag)) return copied(node);
-    const href = tag === "a" && /^(https?:\/\/|#\/)/.test(node.getAttribute("href") ?? "") && node.getAttribute("href");
-    return h(tag, { href, rel: href && "noopener noreferrer", class: tag === "div" && "wide" }, copied(node));
-  });
-}
 
 function guess(block) {
   const answer = h("div", { class: "answer", hidden: true, tabindex: "-1" });
@@ -65,8 +51,4 @@ function liveView(block, { views, add }) {
       : null,
     h("div", { class: "view" }, view.element),
   );
-}
-
-function folded(title, html) {
-  return h("details", {}, h("summary", {}, title), h("div", {}, fromHtml(html)));
 }
