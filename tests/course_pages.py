@@ -120,7 +120,8 @@ class Tolerant(doctest.OutputChecker):
 
 def failed_examples(body: str, names: dict[str, Any], page: str) -> str:
     """What goes wrong in a block of examples; `names` keeps what they define."""
-    test = doctest.DocTestParser().get_doctest(body, {}, page, page, 0)
+    # A name of its own: doctest would look for the source of a function of an earlier block in this one.
+    test = doctest.DocTestParser().get_doctest(body, {}, f"{page}, after {len(names)} names", page, 0)
     test.globs = names
     report = io.StringIO()
     doctest.DocTestRunner(Tolerant(), verbose=False).run(test, out=report.write, clear_globs=False)
