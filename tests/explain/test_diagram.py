@@ -17,6 +17,7 @@ def test_data_sum_to_the_model(architecture: str) -> None:
     layers = [layer for one in member["sides"] for layer in one["layers"]]
     for name in ("parameters", "flops"):
         total = sum(layer["count"] * block[name] for layer in layers for block in layer["blocks"])
+        total += member["bridge"][name] if member["bridge"] else 0
         assert total == pytest.approx(diagram_data(found)[name], rel=1e-12)
 
 

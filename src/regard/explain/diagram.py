@@ -195,7 +195,8 @@ def outline_data(outline: Outline) -> dict[str, Any]:
         }
         for one in outline.sides
     ]
-    return {"memory": outline.memory, "sides": sides}
+    bridge = None if outline.bridge is None else block_data(outline.bridge)
+    return {"memory": outline.memory, "bridge": bridge, "sides": sides}
 
 
 def block_data(block: Block) -> dict[str, Any]:
@@ -212,8 +213,8 @@ def block_data(block: Block) -> dict[str, Any]:
         found["reads"] = block.reads
     if block.heads:
         found["heads"] = block.heads
-    if block.reach:
-        found["reach"] = list(block.reach)
+    if block.offsets:
+        found["reads_at"] = list(block.offsets)
     if block.chosen:
         found["experts"] = {"chosen": block.chosen[0], "all": block.chosen[1]}
     if block.parts:

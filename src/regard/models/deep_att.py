@@ -157,10 +157,15 @@ class DeepAtt(Attentive):
     def outline(self, source: int, target: int) -> draw.Outline:
         forward = "f = W [half(f); h] of the layer below, which stays linear; h = LSTM with gates f + R h"
 
-        def layer(module: Recurrent, tokens: int) -> draw.OutlineSublayer:
-            return draw.OutlineSublayer(tuple(draw.recurrent(module, tokens, what=forward)))
+        def layer(module: Recurrent, tokens: int, detail: str = "") -> draw.OutlineSublayer:
+            (block,) = draw.recurrent(module, tokens, what=forward)
+            return draw.OutlineSublayer((replace(block, detail=detail),))
 
-        stacks = [[layer(one, source) for one in recurrent_layers(cast(Column, c).layers)] for c in self.columns]
+        directions = ("→ ← → … by layer", "← → ← … by layer")
+        stacks = [
+            [layer(one, source, way) for one in recurrent_layers(cast(Column, column).layers)]
+            for way, column in zip(directions, self.columns, strict=True)
+        ]
         columns = [draw.OutlineLayer((left,), columns=((right,),)) for left, right in zip(*stacks, strict=True)]
         above = [draw.OutlineLayer((layer(one, target),)) for one in recurrent_layers(self.decoder)]
         top = draw.linear(self.interface, source, "Interface", "m = P [h; h′; f; f′], a quarter of ten times the width")

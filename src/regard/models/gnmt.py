@@ -178,7 +178,7 @@ def attentive_layers(model: Attentive, source: int, target: int) -> list[draw.Ou
     bottom, table = model.bottom, cast(nn.Embedding, model.target_embedding)
     attend = draw.scores(bottom.scores, target, source, bottom.memory, "m(1) … m(S)")
     (cell,) = draw.recurrent(bottom.recurrent, target, what="h¹(t) = LSTM([y(t−1); c(t)])")
-    return [draw.one(block) for block in (draw.embedding(table, target), attend, cell)]
+    return [draw.one(draw.embedding(table, target)), draw.asked_by_cell(attend, cell)]
 
 
 class GNMT(Attentive):

@@ -44,9 +44,10 @@ class Block:
     reads: str = ""  # what it receives from the encoder
     parts: tuple[Block, ...] = ()  # the steps inside it; their parameters and operations are the block's
     heads: int = 0  # of an attention
-    reach: tuple[int, int] | None = None  # positions that a convolution reads before and after its own
+    offsets: tuple[int, ...] = ()  # of the positions that a convolution reads, from its own: −2, −1, 0
     chosen: tuple[int, int] | None = None  # of a mixture: experts that serve a token, and all of them
     both_ways: bool = False  # read in both directions
+    detail: str = ""  # a line below its name: heads, units inside, experts
     parameters: int = 0  # counted by `Outline.counted`: those that no block before it has
     shared: bool = False  # whether a block before it has some of its parameters
 
@@ -60,10 +61,12 @@ class Block:
 
 @dataclass(frozen=True)
 class OutlineSublayer:
-    """Blocks one after the other; if residual, the input of the first is added in the last, of kind add or norm."""
+    """Blocks one after the other; if residual, the input of the first is added in the last, of kind add or norm. With
+    `asked_by_last` the input enters the last block, and the first asks with that block's output of the step before."""
 
     blocks: tuple[Block, ...]
     residual: bool = False
+    asked_by_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ class Outline:
 
     sides: tuple[OutlineSide, ...]
     memory: str = ""  # what goes from the encoder to the decoder
+    bridge: Block | None = None  # makes the decoder's first state from the encoder's last
     members: tuple[Outline, ...] = ()  # of an ensemble; then there are no sides of its own
     weights: tuple[float, ...] = ()  # of the members
 
@@ -126,6 +130,8 @@ class Outline:
             for layer in side.layers:
                 for block in layer.blocks:
                     yield side, layer, block
+        if self.bridge is not None:
+            yield self.sides[-1], OutlineLayer((OutlineSublayer((self.bridge,)),)), self.bridge
 
     @property
     def parameters(self) -> int:
@@ -156,7 +162,8 @@ def _counted(outline: Outline, seen: set[int]) -> Outline:
         return replace(layer, sublayers=first, columns=tuple(sublayers_counted(subs) for subs in layer.columns))
 
     sides = tuple(replace(side, layers=tuple(map(layer_counted, side.layers))) for side in outline.sides)
-    return replace(outline, sides=sides, members=members)
+    bridge = None if outline.bridge is None else block_counted(outline.bridge)
+    return replace(outline, sides=sides, members=members, bridge=bridge)
 
 
 def _own(tensors: Sequence[Tensor], seen: set[int]) -> list[Tensor]:
@@ -180,12 +187,14 @@ def _folded(layers: Sequence[OutlineLayer]) -> tuple[OutlineLayer, ...]:
     return tuple(found)
 
 
-def two_sides(encoder: Sequence[OutlineLayer], decoder: Sequence[OutlineLayer], memory: str) -> Outline:
+def two_sides(
+    encoder: Sequence[OutlineLayer], decoder: Sequence[OutlineLayer], memory: str, bridge: Block | None = None
+) -> Outline:
     sides = (
         OutlineSide("Encoder", tuple(encoder), "source tokens", memory),
         OutlineSide("Decoder", tuple(decoder), "target tokens so far", "P(next token)"),
     )
-    return Outline(sides, memory)
+    return Outline(sides, memory, bridge)
 
 
 def module_outline(model: nn.Module, source: int, target: int) -> Outline:
@@ -253,7 +262,8 @@ def output(module: nn.Linear, tokens: int) -> list[Block]:
 
 def convolution(module: Convolution, tokens: int, name: str, what: str, causal: bool) -> Block:
     block = linear(module, tokens, name, what, kind="convolution")
-    return replace(block, reach=margins(module.kernel, module.dilation, causal))
+    before, after = margins(module.kernel, module.dilation, causal)
+    return replace(block, offsets=tuple(range(-before, after + 1, module.dilation)), detail=f"kernel {module.kernel}")
 
 
 def recurrent(module: Recurrent, tokens: int, reads: str = "", what: str = "") -> list[Block]:
@@ -266,10 +276,15 @@ def recurrent(module: Recurrent, tokens: int, reads: str = "", what: str = "") -
         name = CELLS[module.cell] + (" ⇄" if module.bidirectional else "")
         both = "h→(t) and h←(t), side by side" if module.bidirectional else "h(t) = f(x(t), h(t−1))"
         shape = (tokens, ways * stack.hidden_size)
-        here = reads if layer == 0 else ""
-        block = Block("recurrent", name, what or both, shape, own, flops, here, both_ways=module.bidirectional)
+        block = Block("recurrent", name, what or both, shape, own, flops, reads, both_ways=module.bidirectional)
         found.append(block)
     return found
+
+
+def asked_by_cell(attend: Block, cell: Block) -> OutlineLayer:
+    """An attention whose context enters a cell, and whose query is the cell's state of the step before."""
+    pair = replace(attend, detail="query: s(t−1)"), replace(cell, detail="reads [y; c]")
+    return OutlineLayer((OutlineSublayer(pair, asked_by_last=True),), repeats=False)
 
 
 def lstm(module: nn.LSTM, tokens: int) -> Block:
@@ -336,15 +351,16 @@ def attention(
     name: str, what: str, shape: tuple[int, int], parts: Sequence[Block], heads: int, reads: str = ""
 ) -> Block:
     flops = sum(part.flops for part in parts)
-    return Block("attention", name, what, shape, (), flops, reads, tuple(parts), heads)
+    detail = f"{heads} heads of {shape[1] // heads}" if heads > 1 else ""
+    return Block("attention", name, what, shape, (), flops, reads, tuple(parts), heads, detail=detail)
 
 
 def feed_forward(module: FeedForward | MixtureOfExperts, tokens: int, width: int) -> Block:
     if isinstance(module, MixtureOfExperts):
         return mixture(module, tokens, width)
     what = f"{NONLINEAR[module.activation]} W₂ + b₂" if module.gate is None else "(silu(xW₁) ⊙ xW₃) W₂"
-    what += f", {module.expand.out_features:,} units inside"
-    return Block("feed_forward", "Feed-forward", what, (tokens, width), tensors_of(module), module.flops(tokens))
+    flops, inside = module.flops(tokens), f"{module.expand.out_features:,} units inside"
+    return Block("feed_forward", "Feed-forward", what, (tokens, width), tensors_of(module), flops, detail=inside)
 
 
 def mixture(module: MixtureOfExperts, tokens: int, width: int) -> Block:
@@ -356,6 +372,8 @@ def mixture(module: MixtureOfExperts, tokens: int, width: int) -> Block:
         tensors_of(*module.experts), module.flops(tokens) - router.flops,
     )  # fmt: skip
     what = f"Σ g(e) FFN(e): {choice} of {experts:,} experts for each token"
-    shape, parts = (tokens, width), (router, served)
-    flops = module.flops(tokens)
-    return Block("mixture", "Mixture of experts", what, shape, noise, flops, parts=parts, chosen=(choice, experts))
+    detail, flops = f"{choice} of {experts:,} for each token", module.flops(tokens)
+    return Block(
+        "mixture", "Mixture of experts", what, (tokens, width), noise, flops, parts=(router, served),
+        chosen=(choice, experts), detail=detail,
+    )  # fmt: skip

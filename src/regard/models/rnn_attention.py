@@ -243,14 +243,14 @@ class RnnAttention(Model):
         attend = draw.scores(self.scores, target, source, config.annotation, "h(1) … h(S)", more)
         before = config.attend == "before"
         inputs = "y(t−1), c(t)" if before else "y(t−1), ŝ(t−1)" if config.input_feeding else "y(t−1)"
-        start = "s(0) = h(S)" if self.bridge is None else "" if before else "s(0)"
+        start = "s(0) = h(S)" if self.bridge is None else ""
         cells = draw.recurrent(self.decoder, target, start, f"s(t) = f(s(t−1), {inputs})")
+        between = (
+            None if self.bridge is None else draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])")
+        )
         layers = [draw.one(draw.embedding(self.target_embedding, target))]
-        if self.bridge is not None:
-            start_layer = draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])", "h(S)")
-            layers = [draw.one(start_layer), *layers]
         stack = [draw.one(block, repeats=True) for block in cells]
-        layers += [draw.one(attend), *stack] if before else [*stack, draw.one(attend)]
+        layers += [draw.asked_by_cell(attend, cells[0]), *stack[1:]] if before else [*stack, draw.one(attend)]
         if self.combine is not None:
             layers.append(draw.one(draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])")))
         encoder = [draw.one(block, repeats=True) for block in draw.recurrent(self.encoder, source)]
@@ -258,6 +258,7 @@ class RnnAttention(Model):
             [draw.one(draw.embedding(self.source_embedding, source)), *encoder],
             [*layers, *draw.last(self.output, target)],
             "h(1) … h(S), one for each token",
+            between,
         )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -71,10 +71,12 @@ def lines_of(block: Block) -> list[BoxLine]:
         more = f" · {block.parameters:,}" if block.parameters else ""
         return [BoxLine(block.name + more, False, INK)]
     found = [BoxLine(block.name, True, INK)]
+    if block.detail:
+        found.append(BoxLine(block.detail, False, INK))
     if block.shape:
         found.append(BoxLine(sizes(block.shape)))
     if block.parameters:
-        found.append(BoxLine(f"{block.parameters:,} parameters"))
+        found.append(BoxLine(f"{block.parameters:,} {'+ shared' if block.shared else 'parameters'}"))
     elif block.tensors and block.shared:
         found.append(BoxLine("parameters shared"))
     if block.flops:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from regard.explain.diagram import ModelDiagram, diagram_data
+from regard.explain.render.attention_drawing import attention_drawing, attentions
 from regard.explain.render.diagram_parts import number, sizes
+from regard.explain.render.mixture_drawing import ensemble_drawing, mixture_drawing, mixtures
+from regard.explain.render.reach_drawing import reach_drawing, reaches
 from regard.explain.render.stack_drawing import stack_drawing
+from regard.explain.render.unrolled_drawing import is_recurrent, unrolled_drawing
 from regard.models.outline import Block, Outline
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing, framed, gathered
@@ -14,6 +19,7 @@ from regard.report.json import rounded
 from regard.report.page import page, picture
 from regard.report.table import Table
 
+PAGE = 1100.0  # pixels across, if several pictures stand side by side
 BOXES = "a box: its name, what leaves it (positions × numbers), its parameters, its operations; on a norm: parameters"
 
 
@@ -23,7 +29,7 @@ def model_output(diagram: ModelDiagram) -> Output:
         data=lambda: rounded(diagram_data(diagram)),
         markdown=lambda: f"# {heading(diagram)}\n\n{summary(diagram)}\n\n{blocks_table(diagram).markdown()}",
         page=lambda: page(heading(diagram), "\n".join([*map(picture, panels(diagram)), blocks_table(diagram).html()])),
-        drawing=lambda: gathered([framed(one) for one in panels(diagram)]),
+        drawing=lambda: gathered([framed(one) for one in panels(diagram)], PAGE),
     )
 
 
@@ -39,11 +45,33 @@ def summary(diagram: ModelDiagram) -> str:
 
 def panels(diagram: ModelDiagram) -> list[Drawing]:
     """The pictures of a model, the whole first; which ones follow depends on its blocks."""
-    found = []
-    for member in diagram.members:
-        title = f"{heading(diagram)}, {number(diagram.flops, 'FLOPs')}"
-        whole = stack_drawing(member, diagram.source, diagram.read, title)
-        found.append(Drawing(whole.width, whole.height, whole.items, title, BOXES))
+    members = diagram.members
+    if not diagram.outline.members:
+        return member_panels(diagram, members[0], f"{heading(diagram)}, {number(diagram.flops, 'FLOPs')}")
+    names = diagram.name.split(" + ")
+    if len(names) != len(members):
+        names = [f"member {n}" for n in range(1, len(members) + 1)]
+    found = [ensemble_drawing(names, members, diagram.outline.weights)]
+    drawn: list[object] = []
+    for name, member in zip(names, members, strict=True):
+        sizes_of = [(layer.count, layer.signature) for one in member.folded().sides for layer in one.layers]
+        if sizes_of not in drawn:  # members of one size are drawn once
+            drawn.append(sizes_of)
+            title = f"{name}: {member.parameters:,} parameters, {number(member.flops, 'FLOPs')}"
+            found += member_panels(diagram, member, title)
+    return found
+
+
+def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[Drawing]:
+    whole = stack_drawing(outline, diagram.source, diagram.read, title)
+    found = [replace(whole, caption=BOXES)]
+    if is_recurrent(outline):
+        found.append(unrolled_drawing(diagram, outline))
+    found += [attention_drawing(*one) for one in attentions(outline)[-1:]]
+    found += [mixture_drawing(*one) for one in mixtures(outline)]
+    for name, words in (("Encoder", diagram.source), ("Decoder", diagram.read)):
+        if reaches(outline, name):
+            found.append(reach_drawing(outline, name, words))
     return found
 
 
@@ -68,6 +96,8 @@ def _rows(outline: Outline, member: int) -> list[list[str]]:
             for block in layer.blocks:
                 found.append(_row(f"{place}{one.name.lower()}{times}", block))
                 found += [_row("", part, "· ") for part in block.parts]
+        if one.name == "Encoder" and outline.bridge is not None:
+            found.append(_row(f"{place}between", outline.bridge))
     return found
 
 

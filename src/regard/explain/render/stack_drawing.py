@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from regard.explain.render.diagram_parts import (
     ROW,
-    BoxLine,
     arrow,
     box,
     fill_of,
@@ -25,7 +24,7 @@ from regard.explain.render.diagram_parts import (
 )
 from regard.models.outline import Block, Outline, OutlineLayer, OutlineSide, OutlineSublayer
 from regard.report.colour import INK, LINE_STRONG, QUIET
-from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line, Point, moved
+from regard.report.drawing import SIZE, SMALL, Drawing, Item, Label, Line, Point, moved
 from regard.report.text import LINE, printable, width, wrap
 
 STEP, BETWEEN = 14.0, 20.0  # between the blocks of a layer; between layers
@@ -46,7 +45,10 @@ class _Pile:
     y: float = 0.0
     items: list[Item] = field(default_factory=list)
     behind: list[Item] = field(default_factory=list)
-    readers: list[tuple[float, str]] = field(default_factory=list)  # height of each block that reads the encoder
+    readers: list[float] = field(default_factory=list)  # height of each block that reads the encoder
+    cell: float | None = None  # height of the first recurrent block
+    leaves: float = 0.0  # height at which the output of the encoder leaves
+    bridge: float | None = None  # height of the bridge
     left: float = 0.0
     right: float = 0.0
 
@@ -56,7 +58,9 @@ class _Pile:
         high = height_of(lines)
         self.items += box(x - wide / 2, y - high, wide, high, fill_of(block.kind), lines, note_of(block))
         if block.reads:
-            self.readers.append((y - high / 2, block.reads))
+            self.readers.append(y - high / 2)
+        if block.kind == "recurrent" and self.cell is None:
+            self.cell = y - high / 4
         self.left, self.right = min(self.left, x - wide / 2), max(self.right, x + wide / 2)
         return y - high
 
@@ -69,12 +73,14 @@ class _Pile:
         return y
 
     def sublayer(self, sub: OutlineSublayer, x: float, y: float, wide: float) -> float:
-        below = y + STEP / 2
+        below, foot = y + STEP / 2, y
         for number, block in enumerate(sub.blocks):
             if number:
                 self.items += arrow((x, y), (x, y - STEP))
                 y -= STEP
             y = self.block(block, x, y, wide)
+        if sub.asked_by_last:
+            self._asked_by_last(sub, x, foot, y, wide)
         if sub.residual:
             middle = y + height_of(lines_of(sub.blocks[-1])) / 2
             edge = x + self.outer * wide / 2
@@ -83,10 +89,24 @@ class _Pile:
             self.left, self.right = min(self.left, side), max(self.right, side)
         return y
 
+    def _asked_by_last(self, sub: OutlineSublayer, x: float, foot: float, top: float, wide: float) -> None:
+        """The input past the attention into the cell, and the cell's state of the step before to the attention."""
+        first, last = (height_of(lines_of(sub.blocks[n])) for n in (0, -1))
+        edge = x + self.outer * wide / 2
+        near, far = edge + self.outer * PAST, edge + self.outer * 2 * PAST
+        below, cell = foot + BETWEEN / 2, top + last / 2
+        self.items += arrow((x, below), (near, below), (near, cell + 6), (edge, cell + 6))
+        state = [(edge, cell - 8), (far, cell - 8), (far, foot - first / 2), (edge, foot - first / 2)]
+        self.items += arrow(*state, dashed=True)
+        self.left, self.right = min(self.left, far), max(self.right, far)
+
     def layer(self, layer: OutlineLayer) -> None:
         framed = layer.repeats and (layer.count > 1 or len(layer.blocks) > 2)
         residual = any(sub.residual for sub in layer.sublayers)
-        self.items += arrow((0, self.y), (0, self.y - BETWEEN))
+        if layer.sublayers[0].asked_by_last:  # the arrow goes past the first block
+            self.items.append(Line(((0, self.y), (0, self.y - BETWEEN / 2)), LINE_STRONG, 1.2))
+        else:
+            self.items += arrow((0, self.y), (0, self.y - BETWEEN))
         self.y -= BETWEEN
         foot = self.y
         if framed:
@@ -123,7 +143,7 @@ def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str]
     """The whole model, layers that are equal once."""
     folded = outline.folded()
     piles = [
-        _pile(one, words, -1 if n == 0 and len(folded.sides) > 1 else 1)
+        _pile(one, words, -1 if n == 0 and len(folded.sides) > 1 else 1, folded.bridge if n == 0 else None)
         for n, (one, words) in enumerate(zip(folded.sides, (source, target), strict=False))
     ]
     above = max(-pile.y for pile in piles)
@@ -145,7 +165,7 @@ def _depth(pile: _Pile) -> float:
     return max((item.y for item in pile.items if isinstance(item, Label)), default=0.0) + LINE * SMALL
 
 
-def _pile(found: OutlineSide, words: Sequence[str], outer: int) -> _Pile:
+def _pile(found: OutlineSide, words: Sequence[str], outer: int, bridge: Block | None) -> _Pile:
     """One side with its words below and what leaves it above."""
     blocks = found.blocks
     wide = max([LEAST, *(width_of(lines_of(block)) for block in blocks)])
@@ -156,33 +176,32 @@ def _pile(found: OutlineSide, words: Sequence[str], outer: int) -> _Pile:
     for layer in found.layers:
         pile.layer(layer)
     pile.items += arrow((0, pile.y), (0, pile.y - BETWEEN))
+    pile.leaves = pile.y - BETWEEN / 2
     pile.y -= BETWEEN
-    heading = BoxLine(found.name, True, INK)
+    if bridge is not None:
+        high = height_of(lines_of(bridge))
+        pile.bridge = pile.y - high / 2
+        pile.y = pile.block(bridge, 0, pile.y, wide) - STEP / 2
     leaving = wrap(found.output, room, 3)
     high = len(leaving) * LINE * SMALL
     pile.items += text_lines(0, pile.y - high + LINE * SMALL / 2, leaving)
     pile.y -= high + 8
-    pile.items.append(Label(0, pile.y - ROW / 2, heading.text, "middle", SIZE, INK, True))
+    pile.items.append(Label(0, pile.y - ROW / 2, found.name, "middle", SIZE, INK, True))
     pile.y -= ROW + 2
     return pile
 
 
 def _links(piles: Sequence[_Pile], centres: Sequence[float], above: float) -> list[Item]:
-    """Lines from the top of the encoder to the blocks of the decoder that read it."""
+    """Lines from the top of the encoder to the blocks of the decoder that read it, and from the bridge."""
     encoder, decoder = piles
-    if not decoder.readers:
-        return []
-    # The arrow above the last box of the encoder is where its output leaves.
-    leaves = above + _last_box(encoder) - BETWEEN / 2
-    gutter = centres[0] + encoder.right + GUTTER / 2
-    ends = centres[1] - decoder.wide / 2
+    gutter, ends = centres[0] + encoder.right + GUTTER / 2, centres[1] - decoder.wide / 2
     items: list[Item] = []
-    for y, _ in decoder.readers:
+    leaves = above + encoder.leaves
+    for y in decoder.readers:
         points: tuple[Point, ...] = ((centres[0], leaves), (gutter, leaves), (gutter, above + y), (ends, above + y))
         items += arrow(*points, stroke=QUIET, thick=1.6)
+    if encoder.bridge is not None and decoder.cell is not None:
+        lane, start, end = gutter + GUTTER / 4, above + encoder.bridge, above + decoder.cell
+        edge = centres[0] + encoder.wide / 2
+        items += arrow((edge, start), (lane, start), (lane, end), (ends, end), stroke=QUIET, thick=1.6)
     return items
-
-
-def _last_box(pile: _Pile) -> float:
-    """The upper edge of the last box or frame."""
-    return min(item.y for item in (*pile.items, *pile.behind) if isinstance(item, Box))
