@@ -23,10 +23,11 @@ MOST_CHARACTERS = 300  # of a text: more than a sentence
 
 
 class Measured(NamedTuple):
-    """Whether the condition holds, and a sentence with what was measured and what is needed (Markdown)."""
+    """Whether the condition holds, what was measured, and what is needed (Markdown, without the last point)."""
 
     right: bool
     said: str
+    needed: str = ""
 
 
 class Change(NamedTuple):
@@ -61,15 +62,16 @@ def pieces(text: str, translator: Translator, least: int | None = None, most: in
     """How many pieces the model reads."""
     found = [piece.text for piece in translator.bundle.tokenizer.source_tokens(text)]
     measured = _counted(len(found), "pieces", least, most)
-    return measured._replace(said=f"{measured.said} The pieces: {' '.join(f'`{piece}`' for piece in found)}")
+    return measured._replace(said=f"{measured.said} ({' '.join(f'`{piece}`' for piece in found)})")
 
 
 def translation_has(text: str, translator: Translator, word: str, absent: bool = False) -> Measured:
     """Whether the translation has a word, or several in a row; `absent`: whether it has not."""
     translation = translator.translate(text).text
     has = _contains(words_of(translation), words_of(word))
-    needed = f"without “{word}”" if absent else f"with “{word}”"
-    return Measured(has != absent, f"The translation is “{translation}”; needed: one {needed}.")
+    return Measured(
+        has != absent, f"The translation is “{translation}”", f"one {'without' if absent else 'with'} “{word}”"
+    )
 
 
 def aligned(text: str, translator: Translator, source: str, target: str) -> Measured:
@@ -84,29 +86,30 @@ def aligned(text: str, translator: Translator, source: str, target: str) -> Meas
             if from_span and to_span and text[slice(*from_span)].lower() == source.lower():
                 partners.append(found.text[slice(*to_span)])
     linked = ", ".join(f"“{word}”" for word in partners) or "no word"
-    said = f"The translation is “{found.text}”; “{source}” is linked to {linked}; needed: “{target}”."
-    return Measured(target.lower() in [word.lower() for word in partners], said)
+    said = f"The translation is “{found.text}”, and “{source}” is linked to {linked}"
+    return Measured(target.lower() in [word.lower() for word in partners], said, f"“{target}”")
 
 
 def greedy_and_beam(text: str, translator: Translator, beam: int = 5, same: bool = False) -> Measured:
     """Whether greedy search and beam search find different translations; `same`: the same one."""
     greedy, wide = (translator.translate(text, beam=size, phrases=False, guard=False) for size in (1, beam))
     said = (
-        f"Greedy search: “{greedy.text}” (log P {greedy.log_prob:.2f}). Beam {beam}: “{wide.text}” "
-        f"(log P {wide.log_prob:.2f}). Needed: {'the same translation' if same else 'two different translations'}."
+        f"Greedy search finds “{greedy.text}” (log P {greedy.log_prob:.2f}), a beam of {beam} finds “{wide.text}” "
+        f"(log P {wide.log_prob:.2f})"
     )
-    return Measured((greedy.text == wide.text) == same, said)
+    needed = "the same translation" if same else "two different translations"
+    return Measured((greedy.text == wide.text) == same, said, needed)
 
 
 def reordered(text: str, translator: Translator, other: str) -> Measured:
     """Whether the text has the words of the other one in another order, and another translation."""
     mine, theirs = words_of(text), words_of(other)
     if Counter(mine) != Counter(theirs):
-        return Measured(False, f"Use the words of “{other}”, each as often as there, and no others.")
+        return Measured(False, f"Use the words of “{other}”, each as often as there, and no others")
     if mine == theirs:
-        return Measured(False, "The order is the same; move a word.")
+        return Measured(False, "The order is the same; move a word")
     first, second = (found.text for found in translator.translate([other, text]))
-    return Measured(first != second, f"“{other}” → “{first}”; “{text}” → “{second}”; needed: two translations.")
+    return Measured(first != second, f"“{other}” → “{first}”, “{text}” → “{second}”", "two translations")
 
 
 def confidence(text: str, translator: Translator, above: float | None = None, below: float | None = None) -> Measured:
@@ -114,7 +117,7 @@ def confidence(text: str, translator: Translator, above: float | None = None, be
     found = translator.translate(text)
     known = [one.confidence for one in found.sentences if one.confidence is not None]
     if not known:
-        return Measured(False, f"The translation is “{found.text}”; its confidence is not known.")
+        return Measured(False, f"The translation is “{found.text}”; its confidence is not known")
     return _bounded(min(known), f"The translation is “{found.text}”, with confidence {min(known):.2f}", above, below)
 
 
@@ -154,7 +157,7 @@ def weight(
             )
     begin = f"The translation is “{pair.target.translation}”. " if kind == "cross" else ""
     if best < 0:
-        return Measured(False, f"{begin}There is no pair of the words “{query}” and “{key}”; needed: both.")
+        return Measured(False, f"{begin}There is no pair of the words “{query}” and “{key}”")
     return _bounded(best, f"{begin}The weight of “{query}” on “{key}” is {best:.2f} ({place})", above, below)
 
 
@@ -223,16 +226,16 @@ def _pairs(rows: Any, columns: Any, query: str, key: str) -> list[tuple[int, int
 def _counted(count: int, what: str, least: int | None, most: int | None) -> Measured:
     """
     >>> _counted(4, "pieces", 6, None)
-    Measured(right=False, said='4 pieces; needed: at least 6.')
+    Measured(right=False, said='4 pieces', needed='at least 6')
     """
     needed = [f"at least {least}"] if least is not None else []
     needed += [f"at most {most}"] if most is not None else []
     right = (least is None or count >= least) and (most is None or count <= most)
-    return Measured(right, f"{count} {what if count != 1 else what.removesuffix('s')}; needed: {' and '.join(needed)}.")
+    return Measured(right, f"{count} {what if count != 1 else what.removesuffix('s')}", " and ".join(needed))
 
 
 def _bounded(value: float, said: str, above: float | None, below: float | None) -> Measured:
     needed = [f"above {above:g}"] if above is not None else []
     needed += [f"below {below:g}"] if below is not None else []
     right = (above is None or value > above) and (below is None or value < below)
-    return Measured(right, f"{said}; needed: {' and '.join(needed)}.")
+    return Measured(right, said, " and ".join(needed))

@@ -133,8 +133,9 @@ def check_change(exercise: ChangeExercise, given: Any, translator: Translator | 
         assert translator is not None, "the caller looks at `needs`"
         measured = change.function(text, translator, **exercise.arguments)
     if measured.right:
-        return Result(True, f"Right. {measured.said}")
-    return Result(False, f"{measured.said} {exercise.hints}".strip())
+        return Result(True, f"Right. {measured.said}.")
+    needed = f"; needed: {measured.needed}" if measured.needed else ""
+    return Result(False, f"{measured.said}{needed}. {exercise.hints}".strip())
 
 
 def judge_line(exercise: LineExercise, line: str, run: LineRun) -> Result:

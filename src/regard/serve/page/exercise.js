@@ -8,18 +8,19 @@ import { ApiError, askJson } from "./network.js";
 const NO_SERVER = "This file has no server that checks answers. Write yours down, then compare it with the answer.";
 
 /**
- * @param {{number: number}} lesson
+ * @param {{number: number, exercises: string[]}} lesson
  * @param {object} block of the kind `exercise`, from `/api/lessons/N`
  * @param {{can?: {line?: boolean}, done?: boolean, onRight?: () => void}} [how] `done`: it was solved before
  * @returns {{element: HTMLElement}}
  */
 export function exerciseView(lesson, block, { can = {}, done = false, onRight = () => {} } = {}) {
   const solved = h("span", { class: "chip good", hidden: !done }, "Solved");
+  const name = `Exercise ${lesson.exercises.indexOf(block.id) + 1} of ${lesson.exercises.length}`;
   const reason = isSaved() ? NO_SERVER : block.type === "line" && !can.line ? onlyInCourse(lesson) : null;
   const element = h(
     "section",
-    { class: "exercise", "aria-label": `Exercise ${block.id.replaceAll("-", " ")}` },
-    h("p", { class: "row small quiet" }, "Exercise", solved),
+    { class: "exercise", "aria-label": name },
+    h("p", { class: "row small quiet" }, name, block.source ? `course notes ${block.source}` : null, solved),
     h("div", { class: "text" }, fromHtml(block.question)),
     reason ? [unchecked(block), h("p", { class: "note small" }, reason)] : form(lesson, block, right),
     h("details", {}, h("summary", {}, "The answer"), h("div", { class: "text" }, fromHtml(block.answer))),
