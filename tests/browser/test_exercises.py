@@ -1,6 +1,6 @@
-"""Exercises on the page of `regard course`: answered wrong and right, by keyboard alone, at 390 and 1280 px.
+"""Exercises on the page of `regard course`: answered wrong and right, by keyboard alone.
 
-One lesson has every kind of input; REGARD_EVERY_LESSON=1 answers all of them, at both widths. REGARD_SCREENSHOTS names a
+One lesson has every kind of input; REGARD_EVERY_LESSON=1 answers all lessons at both widths. REGARD_SCREENSHOTS names a
 folder for pictures.
 """
 
@@ -75,10 +75,8 @@ def answer(part: Locator, exercise: CheckedExercise, given: Any) -> None:
         chosen = set(given if isinstance(given, list | tuple) else [given])
         boxes = part.get_by_role("checkbox" if exercise.several else "radio")
         for i in range(len(exercise.choices)):
-            if exercise.several and boxes.nth(i).is_checked() != (i + 1 in chosen):
-                boxes.nth(i).focus()
-                page.keyboard.press("Space")
-            elif not exercise.several and i + 1 in chosen:
+            wanted = i + 1 in chosen
+            if boxes.nth(i).is_checked() != wanted and (wanted or exercise.several):
                 boxes.nth(i).focus()
                 page.keyboard.press("Space")
         part.get_by_role("button", name="Check").focus()
