@@ -60,7 +60,7 @@ test: install-dev  # a file's tests go to one worker, so what they share is made
 	$(BIN)/python -m pytest $(WORKERS) --durations=10
 
 test-long: install-dev
-	$(BIN)/python -m pytest $(WORKERS) -m long
+	$(BIN)/python -m pytest $(WORKERS) -m 'long and not gpu'
 
 test-browser: install-dev  # each worker has a server and a browser, so any test can go to any of them
 	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \

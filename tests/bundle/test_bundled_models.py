@@ -36,6 +36,8 @@ CAT, CHAT = LINES[0]
 CLASSIC = "en-fr-classic"
 DIRECTIONS_BYTES = 34_000_000  # of all translators that are chosen by their languages, compressed as in the wheel
 CLASSIC_BYTES = 12_000_000
+COURSE = ("en-fr-notes", "en-fr-rnn")  # small recurrent models that the lessons analyse
+COURSE_BYTES = 4_000_000
 
 
 @pytest.fixture
@@ -206,9 +208,12 @@ def test_the_real_box_is_small_and_says_where_it_comes_from() -> None:
         for name in bundled_models.names()
     }
     directions = [str(one) for one in box_directions()]
-    assert {*directions, CLASSIC} == sizes.keys()
+    assert {*directions, CLASSIC, *COURSE} == sizes.keys()
     assert sum(sizes[name] for name in directions) <= DIRECTIONS_BYTES
     assert sizes[CLASSIC] <= CLASSIC_BYTES
+    assert (
+        sum(path.stat().st_size for name in COURSE for path in (bundled_models.HOME / name).iterdir()) <= COURSE_BYTES
+    )
     for name in sizes:
         card = read_card(Bundle.read(bundled_models.folder_of(name)).card)
         assert card.about is not None
@@ -223,6 +228,17 @@ def test_the_classic_model_is_no_direction_and_translates_the_notes(call: Call) 
     assert (code, out.splitlines()) == (0, [wanted for _, wanted in NOTES_EXAMPLES])
     assert {row["name"] for row in json.loads(call("info", "--all", "--json").out)} >= {CLASSIC, bundled_models.DEFAULT}
     assert CLASSIC not in map(str, box_directions())
+
+
+@real
+def test_without_attention_only_the_short_sentence_comes_through() -> None:
+    short = "I would like a cup of coffee."
+    long = "The house that my brother bought last year is near the station."
+    without, attending = (regard.load(name, device="cpu", engine="native") for name in reversed(COURSE))
+    assert without.translate(short).text == attending.translate(short).text == "J'aimerais une tasse de café."
+    assert "frère" not in without.translate(long).text
+    assert "frère" in attending.translate(long).text
+    assert [bool(one.bundle.model.has_attention) for one in (without, attending)] == [False, True]
 
 
 @real

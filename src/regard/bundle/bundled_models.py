@@ -1,9 +1,10 @@
 """The bundled models: small translators that come with the package, each a bundle in `bundled/SOURCE-TARGET/`.
 
 One may use the files of another (`folder.py`), so that one set of weights serves several directions. `en-fr-classic` is
-a smaller one, for everyday sentences, that the course and docs/explain.md analyse. Commands use the default one if no
-model is named, and any of them by its name if there is no folder of that name. They are read and never written. The
-environment variable REGARD_BOX may name a folder of more models, which take precedence over those of the package.
+a smaller one, for everyday sentences, that the course and docs/explain.md analyse; `en-fr-rnn` and `en-fr-notes` are
+small recurrent models of the course. Commands use the default one if no model is named, and any of them by its name if
+there is no folder of that name. They are read and never written. The environment variable REGARD_BOX may name a folder
+of more models, which take precedence over those of the package.
 
 A bundled model whose name is two language codes, such as `de-en`, translates from the first language to the second; if
 there is none, two models may translate through a pivot language. If the source is not given, it is identified in the

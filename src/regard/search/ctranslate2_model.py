@@ -13,8 +13,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
 from regard.bundle import bundled_models
-from regard.bundle.folder import one_line
-from regard.device import has_torch
+from regard.bundle.folder import one_line, read_json
+from regard.device import has_torch, missing_torch
 from regard.errors import BundleError, InputError, RegardError
 from regard.export.ctranslate2 import (
     EXPORTED,
@@ -22,6 +22,7 @@ from regard.export.ctranslate2 import (
     export_ctranslate2,
     read_conversion_info,
     read_vocabularies,
+    refusal,
     source_checksum,
 )
 from regard.export.ctranslate2_file import Weights
@@ -131,8 +132,10 @@ def converted_for(folder: Path, engine: EngineName, notify: Notify = print_notic
         return None
     exported = folder / EXPORTED
     made = read_conversion_info(exported) if exported.exists() else None
-    if made is None and engine == "auto" and not bundled_models.is_bundled(folder):
+    if made is None and engine == "auto" and not is_converted_when_used(folder):
         return None
+    if made is None and not has_torch() and (problem := refusal(read_json(folder / bundled_models.CONFIG))):
+        raise missing_torch(f"{folder.name} {problem}, so it")
     source = source_checksum(folder)
     if made is not None and made.source == source:
         return opened(exported, made)
@@ -147,6 +150,10 @@ def converted_for(folder: Path, engine: EngineName, notify: Notify = print_notic
             raise
         notify(f"CTranslate2 is not used: {problem}")
         return None
+
+
+def is_converted_when_used(folder: Path) -> bool:
+    return bundled_models.is_bundled(folder) and refusal(read_json(folder / bundled_models.CONFIG)) is None
 
 
 def cached(folder: Path, source: str, notify: Notify = print_notice, weights: Weights = "int8") -> ConvertedModel:

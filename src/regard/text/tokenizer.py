@@ -269,6 +269,8 @@ class Tokenizer:
 
 
 def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
+    if not all(isinstance(piece, str) for piece in found["pieces"]):
+        raise ValueError("its pieces must be strings")
     if config.unit == "sentencepiece":
         return SentencePieceVocabulary.restored(found)
     pieces, merges = found["pieces"], found["merges"]
