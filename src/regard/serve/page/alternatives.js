@@ -5,7 +5,7 @@ import { ask } from "./api.js";
 import { button, h, show } from "./dom.js";
 import * as questions from "./questions.js";
 import { rovingList } from "./roving.js";
-import { chooseText, chosenText, current, openPanel, subscribe } from "./state.js";
+import { chooseText, chosenText, current, currentPart, openPanel, subscribe } from "./state.js";
 import { direction, percent } from "./text.js";
 import { bar } from "./words.js";
 
@@ -172,6 +172,7 @@ function openBeside(name, title, make, anchor) {
     h("div", { class: "head" }, h("h2", {}, title), button("Close", close, { class: "plain" })),
   );
   box.append(make(filled, box));
+  currentPart()?.bind(box); // it stands outside of the view that opened it
   document.body.append(box);
   box.addEventListener("toggle", (event) => {
     if (event.newState !== "closed") return;

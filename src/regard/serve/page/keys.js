@@ -5,7 +5,7 @@ import { shownMap, stepped } from "./attention_view.js";
 import { button, h, show } from "./dom.js";
 import * as questions from "./questions.js";
 import { nextHypothesis } from "./results.js";
-import { current, redo, select, undo } from "./state.js";
+import { current, currentPart, redo, select, undo, within } from "./state.js";
 
 const KEYS = [
   [["/"], "go to the text"],
@@ -88,11 +88,14 @@ const ACTIONS = {
 };
 
 async function move(by) {
+  const part = currentPart();
   const wanted = await questions.attention(current()).catch(() => null);
   if (!wanted) return "Type a sentence first.";
   const answer = await ask(wanted.path, wanted.body).catch(() => null);
   if (!answer) return "";
-  select(stepped(answer, current(), by));
-  const { layer, head } = shownMap(answer, current());
+  const { layer, head } = within(part, () => {
+    select(stepped(answer, current(), by));
+    return shownMap(answer, current());
+  });
   return `layer ${layer}, ${head ? `head ${head}` : "mean of all heads"}`;
 }

@@ -7,96 +7,149 @@ import { button, h, show } from "./dom.js";
 import { PANELS } from "./inside.js";
 import { drawBlock } from "./lesson_blocks.js";
 import { fromHtml } from "./lesson_html.js";
-import { modelOf } from "./models.js";
+import { lessonList } from "./lesson_list.js";
+import { modelOf, models, pairOf } from "./models.js";
 import { ApiError } from "./network.js";
 import { piecesView } from "./pieces_view.js";
-import { current, select } from "./state.js";
+import { loadProgress, markDone, markSolved, onProgress, progressOf } from "./progress.js";
+import { sourceBox } from "./source_box.js";
+import { current, select, START } from "./state.js";
 
 /** Every view that a lesson can name. */
 const VIEWS = { ...PANELS, bottleneck: bottleneckView, break: breakView, pieces: piecesView };
+// What a lesson begins without, because it belongs to the sentence that was looked at before.
+// prettier-ignore
+const FRESH = ["model", "beside", "edits", "sentence", "word", "source", "hypothesis", "kind", "layer", "head", "reading", "units", "scale", "cut", "self", "depth", "arc", "step", "part", "beam", "reference", "pair", "choices", "glossary", "formality"];
 
 export function lessonEntrance() {
   const element = h("div", { class: "lesson" });
   let open = null; // the number of the lesson that is drawn, 0 for the list
   let views = [];
+  let stop = () => {};
 
   async function update(sel = current(), changed = null) {
     const number = Number(sel.lesson) || 0;
     if (number === open) return views.forEach((view) => view.update(current(), changed));
     open = number;
     views = [];
+    stop();
     try {
       const all = await ask("/api/lessons");
+      await loadProgress(all.can);
       const lesson = number ? await ask(`/api/lessons/${number}`) : null;
       if (open !== number) return undefined;
-      if (!lesson) return show(element, list(all.lessons));
-      draw(lesson, all);
+      if (!lesson) return show(element, lessonList(all.lessons, go));
       // a lesson brings its own sentence, unless the link that led here has one
-      if (!(changed?.size > 10 && sel.text)) select(lesson.start);
+      if (!(changed?.size > 10 && sel.text)) select(beginning(lesson));
+      draw(lesson, all);
       return views.forEach((view) => view.update(current(), null));
     } catch (error) {
-      return show(element, h("p", { class: "note bad" }, error instanceof ApiError ? error.message : String(error)));
+      open = null;
+      const message = error instanceof ApiError ? error.message : String(error);
+      return show(element, h("p", { class: "note bad" }, message, " "), h("p", {}, linkTo(0, "All lessons")));
     }
   }
 
   function draw(lesson, { lessons, can }) {
-    const next = lessons[lesson.number];
-    const context = { lesson, can, views: VIEWS, add: (view) => views.push(view) };
+    const add = (view) => views.push(view);
+    const done = new Set(progressOf(lesson.number).exercises);
+    const onRight = (id) => markSolved(lesson, id);
+    const context = { lesson, can, done, onRight, views: VIEWS, add, hasModel };
     show(
       element,
-      h("p", {}, linkTo(0, "All lessons")),
-      h(
-        "header",
-        { class: "title" },
-        h("p", { class: "quiet" }, `Lesson ${lesson.number} of ${lessons.length} · ${lesson.minutes} minutes`),
-        h("h1", {}, lesson.title),
-        h("p", { class: "lead" }, fromHtml(lesson.summary)),
-        objectives(lesson),
-      ),
+      h("p", { class: "small" }, linkTo(0, "All lessons")),
+      header(lesson, lessons.length),
+      can.live ? null : withoutTorch(),
       modelOf()?.source === "en" ? null : otherLanguage(),
-      lesson.blocks.map((block) => drawBlock(block, context)),
-      lesson.notes ? h("p", { class: "small quiet" }, `In the course notes: ${lesson.notes}. The lesson does not need them.`) : null,
-      next ? h("p", {}, button(`Next: ${next.number}. ${next.title}`, () => go(next.number), { class: "main" })) : null,
+      sentence(lesson),
+      lesson.blocks.map((block, index) => drawBlock(block, context, index)),
+      foot(lesson, lessons),
+    );
+    scrollTo(0, 0);
+  }
+
+  function foot(lesson, lessons) {
+    const [before, next] = [lessons[lesson.number - 2], lessons[lesson.number]];
+    const done = h("p", { class: "row", "aria-live": "polite" });
+    const tell = () => {
+      const now = progressOf(lesson.number);
+      const solved = `${now.exercises.length} of ${lesson.exercises.length} exercises solved`;
+      const change = button(now.done ? "Mark as not done" : "Mark as done", () => markDone(lesson.number, !now.done));
+      show(done, now.done ? h("b", {}, "✓ Done") : null, h("span", {}, solved), change);
+    };
+    tell();
+    stop = onProgress(tell);
+    return h(
+      "footer",
+      { class: "stack" },
+      lesson.notes
+        ? h("p", { class: "small quiet" }, `In the course notes: ${lesson.notes}. The lesson does not need them.`)
+        : null,
+      done,
+      h(
+        "nav",
+        { class: "row between", "aria-label": "Other lessons" },
+        before ? linkTo(before.number, `← ${before.number}. ${before.title}`) : h("span"),
+        next ? linkTo(next.number, `${next.number}. ${next.title} →`) : linkTo(0, "All lessons"),
+      ),
     );
   }
   return { element, update };
 }
 
-function list(lessons) {
-  return [
-    h(
-      "header",
-      { class: "title" },
-      h("h1", {}, "How a translator works"),
-      h("p", { class: "lead" }, "Twelve lessons of ten minutes at most, with the model beside them."),
-    ),
-    h("ol", { class: "contents" }, lessons.map((lesson) => h("li", {}, card(lesson)))),
-  ];
+const hasModel = (name) => models().some((one) => one.name === name);
+
+/** The selection that a lesson begins with. Its sentences are English, and their translations French. */
+function beginning({ start }) {
+  const clear = Object.fromEntries(FRESH.map((key) => [key, START[key]]));
+  const languages = pairOf({ from: "en", to: "fr" }) ? { from: "en", to: "fr" } : {};
+  const { model, ...rest } = start;
+  return { ...clear, ...languages, ...rest, ...(hasModel(model) ? { model } : {}) };
 }
 
-function card(lesson) {
-  return linkTo(
-    lesson.number,
-    h("span", { class: "small quiet" }, `${lesson.number} · ${lesson.minutes} minutes`),
-    h("b", {}, lesson.title),
-    h("span", { class: "small quiet" }, fromHtml(lesson.summary)),
+function header(lesson, count) {
+  return h(
+    "header",
+    { class: "title" },
+    h("p", { class: "quiet" }, `Lesson ${lesson.number} of ${count} · ${lesson.minutes} minutes`),
+    h("h1", {}, lesson.title),
+    h("p", { class: "lead" }, fromHtml(lesson.summary)),
+    h(
+      "div",
+      { class: "objectives" },
+      h("p", {}, "After this lesson you can"),
+      h("ul", {}, lesson.objectives.map((text) => h("li", {}, fromHtml(text)))),
+    ),
   );
 }
 
-function objectives(lesson) {
+/** The sentence of the views that have none of their own; the reader may write another one. */
+function sentence(lesson) {
+  if (!lesson.blocks.some((block) => block.kind === "view" && !("text" in block.set))) return null;
+  const text = lesson.start.text;
   return h(
-    "div",
-    { class: "objectives" },
-    h("p", {}, "After this lesson you can"),
-    h("ul", {}, lesson.objectives.map((text) => h("li", {}, fromHtml(text)))),
+    "section",
+    { class: "own-sentence", "aria-label": "The sentence of this lesson" },
+    sourceBox({ rows: 1, label: "The sentence of this lesson", placeholder: "Type a sentence" }),
+    text ? button("The lesson’s sentence", () => select({ text }), { class: "small link" }) : null,
+  );
+}
+
+function withoutTorch() {
+  return h(
+    "p",
+    { class: "note" },
+    "The live views need PyTorch: ",
+    h("code", {}, 'pip install "regard[torch]"'),
+    ". The figures printed below were computed with it.",
   );
 }
 
 function otherLanguage() {
   return h(
     "p",
-    { class: "note small" },
-    "The sentences of the lessons are English; choose a model that reads English to follow them word by word.",
+    { class: "note" },
+    "The sentences of the lessons are English, and this server has no model that reads English: the live views do not fit the text.",
   );
 }
 

@@ -2,7 +2,7 @@
 // loading, stale (an older answer while the new one is on its way), refused, or ready.
 
 import { ask, isSaved } from "./api.js";
-import { current } from "./state.js";
+import { current, currentPart, within } from "./state.js";
 import { button, h, show } from "./dom.js";
 import { ApiError } from "./network.js";
 
@@ -25,6 +25,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   let near = !lazy;
   let missed = true; // whether there is something to catch up with: far from the window nothing is asked
   let turn = 0;
+  const part = currentPart(); // in which the block is built, and is drawn
 
   const say = (text) => {
     show(foot, text);
@@ -36,7 +37,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
     body.setAttribute("aria-busy", String(name === "loading" || name === "stale"));
   };
 
-  async function update(sel = current()) {
+  async function update(sel = within(part, current)) {
     if (!near) {
       missed = true;
       return;
@@ -44,7 +45,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
     const mine = (turn += 1);
     let wanted;
     try {
-      wanted = await question(sel);
+      wanted = await within(part, () => question(sel));
     } catch (error) {
       if (mine === turn) refuse(error);
       return;
@@ -74,7 +75,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
       if (mine !== control) return;
       control = null;
       answer = found;
-      redraw(current());
+      redraw(within(part, current));
     } catch (error) {
       if (mine !== control) return;
       control = null;
@@ -85,8 +86,10 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
 
   function redraw(sel) {
     const key = body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    show(body, draw(answer, sel));
-    say(caption?.(answer, sel));
+    within(part, () => {
+      show(body, draw(answer, sel));
+      say(caption?.(answer, sel));
+    });
     state("ready");
     if (key) body.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }

@@ -49,6 +49,11 @@ export async function askJson(path, body, signal) {
   }
 }
 
+/** Send JSON by another method than POST, and read JSON. @param {"PUT"|"DELETE"} method */
+export function sendJson(method, path, body = {}, signal = null) {
+  return reach(path, { ...json(body), method }, signal, TIME_LIMIT, (response) => response.json());
+}
+
 /** Send a form with a file and read JSON. */
 export function sendForm(path, form, signal) {
   return reach(path, { method: "POST", body: form }, signal, LONG_LIMIT, (response) => response.json());

@@ -69,15 +69,20 @@ const past = [];
 const future = [];
 const listeners = new Set();
 
-/** @returns {Readonly<typeof START>} */
+let part = null; // the part of the page with a selection of its own in which the running code is; null is the page
+
+/** The selection of the page, or of the part of it in which this is called. @returns {Readonly<typeof START>} */
 export function current() {
-  return selection;
+  return part ? part.selection() : selection;
 }
+
+export const currentPart = () => part;
 
 /** @param {(now: typeof START, changed: Set<string>) => void} listener */
 export function subscribe(listener) {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  const all = part?.listeners ?? listeners;
+  all.add(listener);
+  return () => all.delete(listener);
 }
 
 /**
@@ -86,6 +91,8 @@ export function subscribe(listener) {
  * @param {{typing?: boolean}} [how] letters typed one after the other are undone together
  */
 export function select(changes, { typing = false } = {}) {
+  if (part && "view" in changes) changes = { ...part.differing(), ...changes };
+  else if (part && !("lesson" in changes)) return part.change(changes);
   const next = withCleared(selection, changes);
   const changed = differences(selection, next);
   if (!changed.size) return;
@@ -118,6 +125,7 @@ export function takeLanding() {
 
 /** Keep what was found out about the selection, which the reader neither chose nor can undo. */
 export function observe(changes) {
+  if (part) return part.change(changes);
   const next = { ...selection, ...changes };
   const changed = differences(selection, next);
   if (changed.size) put(next, changed, false);
@@ -129,8 +137,8 @@ export function chosenText(one, sentence = one.sentence) {
 }
 
 /** Choose a translation for a sentence; "" goes back to the model's own. `word` stays selected. */
-export function chooseText(text, { sentence = selection.sentence, word = -1 } = {}) {
-  const edits = { ...editsOf(selection), [sentence]: text };
+export function chooseText(text, { sentence = current().sentence, word = -1 } = {}) {
+  const edits = { ...editsOf(current()), [sentence]: text };
   if (!text) delete edits[sentence];
   select({ edits: Object.keys(edits).length ? JSON.stringify(edits) : "", word });
 }
@@ -143,6 +151,73 @@ function editsOf(one) {
     return {}; // an address that somebody edited
   }
 }
+
+/** Run code as a part of the page, so that it reads and changes the selection of that part; null is the page. */
+export function within(own, act) {
+  const before = part;
+  part = own;
+  try {
+    return act();
+  } finally {
+    part = before;
+  }
+}
+
+/**
+ * A selection for a part of the page, such as a view of a lesson: that of the page, but for what it begins with and what
+ * the reader chooses inside. It is no part of the address and cannot be undone.
+ * @param {Partial<typeof START>} first
+ */
+export function ownSelection(first) {
+  let kept = { ...first };
+  const tell = (changed) => {
+    for (const listener of [...own.listeners]) within(own, () => listener(own.selection(), changed));
+  };
+  const own = {
+    listeners: new Set(),
+    selection: () => Object.freeze(withCleared(selection, kept)),
+    differing: () => ({ ...kept }),
+    change(changes) {
+      const before = own.selection();
+      const next = withCleared(before, changes);
+      const changed = differences(before, next);
+      for (const key of changed) kept[key] = next[key];
+      if (changed.size) tell(changed);
+    },
+    reset() {
+      const before = own.selection();
+      kept = { ...first };
+      tell(differences(before, own.selection()));
+    },
+    /** Hear of the page's selection: what it makes meaningless is dropped. */
+    follow(changed) {
+      for (const key of changed ?? []) {
+        if (key in kept) continue;
+        for (const other of CLEARS[key] ?? []) if (other in kept) own.drop(other);
+      }
+      tell(changed);
+    },
+    drop(key) {
+      if (key in first) kept[key] = first[key];
+      else delete kept[key];
+    },
+    /** Whatever happens inside the element happens in this part. */
+    bind(element) {
+      for (const type of EVENTS) element.addEventListener(type, () => enterPart(own), { capture: true });
+    },
+  };
+  return own;
+}
+
+// prettier-ignore
+const EVENTS = ["click", "change", "input", "keydown", "keyup", "pointerdown", "pointerup", "pointerover", "pointerout", "pointerenter", "pointerleave", "mouseover", "mouseout", "mouseenter", "mouseleave", "focusin", "focusout", "focus", "blur", "toggle", "submit"];
+
+/** Until the handlers of this event are done. */
+function enterPart(own) {
+  part = own;
+  setTimeout(() => (part = null));
+}
+for (const type of EVENTS) addEventListener(type, () => (part = null), { capture: true });
 
 export function undo() {
   const last = past.pop();

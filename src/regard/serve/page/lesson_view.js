@@ -1,0 +1,51 @@
+// A live view in a lesson: a panel of the page with a caption and, where the lesson sets one, a selection of its own.
+
+import { button, h, show } from "./dom.js";
+import { fromHtml } from "./lesson_html.js";
+import { ownSelection, select, subscribe, within } from "./state.js";
+
+/** A view with a selection of its own, if it has one; else it shows that of the lesson. */
+export function liveView(block, { views, add, hasModel }, index) {
+  const make = views[block.name];
+  if (!make) return h("p", { class: "note" }, `This page has no view “${block.name}”.`);
+  const { model, ...rest } = block.set;
+  const first = model && hasModel(model) ? block.set : rest;
+  const own = Object.keys(first).length ? ownSelection(first) : null;
+  const view = within(own, () => make());
+  const tries = block.tries.map((each) => button(each.label, () => select(each.set)));
+  const element = h(
+    "section",
+    { class: "scene" },
+    h("div", { class: "prose" }, fromHtml(block.caption)),
+    model && !hasModel(model) ? h("p", { class: "note small" }, `This server has no model ${model}; another one is shown.`) : null,
+    own?.selection().text ? ownText(own) : null,
+    tries.length ? h("p", { class: "row" }, tries) : null,
+    h("div", { class: "view" }, view.element),
+  );
+  own?.bind(element);
+  uniqueIds(view.element, index);
+  if (own) within(own, () => subscribe((sel, changed) => view.update(sel, changed)));
+  add({ update: (sel, changed) => (own ? own.follow(changed) : view.update(sel, changed)) });
+  return element;
+}
+
+/** The sentence of a view that has its own, and the way back to it. */
+function ownText(own) {
+  const line = h("p", { class: "reading small", dir: "auto" });
+  const fill = () => show(line, own.selection().text);
+  fill();
+  within(own, () => subscribe(fill));
+  return h("div", { class: "row between" }, line, button("Back to the example", () => own.reset(), { class: "small link" }));
+}
+
+/** A lesson may show a view twice. */
+function uniqueIds(element, index) {
+  const renamed = [element, ...element.querySelectorAll("[id]")].filter((one) => one.id);
+  const names = new Map(renamed.map((one) => [one.id, `${one.id}-${index}`]));
+  for (const one of renamed) one.id = names.get(one.id);
+  for (const name of ["aria-labelledby", "aria-describedby", "for"]) {
+    for (const one of [element, ...element.querySelectorAll(`[${name}]`)]) {
+      if (names.has(one.getAttribute(name))) one.setAttribute(name, names.get(one.getAttribute(name)));
+    }
+  }
+}
