@@ -12,7 +12,6 @@ import { modelOf, models, pairOf } from "./models.js";
 import { ApiError } from "./network.js";
 import { piecesView } from "./pieces_view.js";
 import { loadProgress, markDone, markSolved, onProgress, progressOf } from "./progress.js";
-import { sourceBox } from "./source_box.js";
 import { current, select, START } from "./state.js";
 
 /** Every view that a lesson can name. */
@@ -61,7 +60,6 @@ export function lessonEntrance() {
       header(lesson, lessons.length),
       can.live ? null : withoutTorch(),
       modelOf()?.source === "en" ? null : otherLanguage(),
-      sentence(lesson),
       lesson.blocks.map((block, index) => drawBlock(block, context, index)),
       foot(lesson, lessons),
     );
@@ -120,18 +118,6 @@ function header(lesson, count) {
       h("p", {}, "After this lesson you can"),
       h("ul", {}, lesson.objectives.map((text) => h("li", {}, fromHtml(text)))),
     ),
-  );
-}
-
-/** The sentence of the views that have none of their own; the reader may write another one. */
-function sentence(lesson) {
-  if (!lesson.blocks.some((block) => block.kind === "view" && !("text" in block.set))) return null;
-  const text = lesson.start.text;
-  return h(
-    "section",
-    { class: "own-sentence", "aria-label": "The sentence of this lesson" },
-    sourceBox({ rows: 1, label: "The sentence of this lesson", placeholder: "Type a sentence" }),
-    text ? button("The lesson’s sentence", () => select({ text }), { class: "small link" }) : null,
   );
 }
 

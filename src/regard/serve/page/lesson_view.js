@@ -2,10 +2,12 @@
 
 import { button, h, show } from "./dom.js";
 import { fromHtml } from "./lesson_html.js";
+import { sourceBox } from "./source_box.js";
 import { ownSelection, select, subscribe, within } from "./state.js";
 
 /** A view with a selection of its own, if it has one; else it shows that of the lesson. */
-export function liveView(block, { views, add, hasModel }, index) {
+export function liveView(block, context, index) {
+  const { views, add, hasModel } = context;
   const make = views[block.name];
   if (!make) return h("p", { class: "note" }, `This page has no view “${block.name}”.`);
   const { model, ...rest } = block.set;
@@ -18,7 +20,7 @@ export function liveView(block, { views, add, hasModel }, index) {
     { class: "scene" },
     h("div", { class: "prose" }, fromHtml(block.caption)),
     model && !hasModel(model) ? h("p", { class: "note small" }, `This server has no model ${model}; another one is shown.`) : null,
-    own?.selection().text ? ownText(own) : null,
+    "text" in first ? ownText(own) : common(context),
     tries.length ? h("p", { class: "row" }, tries) : null,
     h("div", { class: "view" }, view.element),
   );
@@ -27,6 +29,20 @@ export function liveView(block, { views, add, hasModel }, index) {
   if (own) within(own, () => subscribe((sel, changed) => view.update(sel, changed)));
   add({ update: (sel, changed) => (own ? own.follow(changed) : view.update(sel, changed)) });
   return element;
+}
+
+/** The sentence that the views share which have none of their own, above the first of them; the reader may change it. */
+function common(context) {
+  if (context.shared) return null;
+  context.shared = true;
+  const { text } = context.lesson.start;
+  return h(
+    "div",
+    { class: "own-sentence" },
+    h("span", { class: "small quiet" }, "The sentence of the live views of this lesson; you may write another"),
+    sourceBox({ rows: 1, label: "The sentence of this lesson", placeholder: "Type a sentence" }),
+    text ? h("p", {}, button("Back to the lesson’s sentence", () => select({ text }), { class: "small link" })) : null,
+  );
 }
 
 /** The sentence of a view that has its own, and the way back to it. */
