@@ -33,6 +33,9 @@ PICTURES: dict[str, list[str]] = {
     "elle": ["arcs", "--word", "elle", "--kind", "decoder", "--layer", "3", "--head", "1", PAIR[1]],
     "lattice": ["lattice", "School bores me.", "--beam", "3"],
     "positions": ["positions"],
+    "step": ["step", "The cat is on the mat.", "--kind", "encoder", "--position", "4"],
+    "model": ["model", "--architecture", "transformer", "--preset", "base"],
+    "model-notes": ["model", "--architecture", "rnn-attention", "--preset", "notes"],
 }
 
 
@@ -48,7 +51,7 @@ def main() -> None:
 
 def draw(name: str, folder: Path) -> bool:
     """Draw one picture into a folder, and say whether it is the one that the pages show."""
-    chosen = [] if name == "positions" else ["--model", MODEL]
+    chosen = [] if PICTURES[name][0] == "positions" or "--architecture" in PICTURES[name] else ["--model", MODEL]
     words = ["explain", *PICTURES[name], *chosen, "--out", str(folder / f"{name}.svg")]
     print("regard", shlex.join(words[:-1]), f"{name}.svg", flush=True)
     subprocess.run([sys.executable, "-m", "regard", *words], check=True, stdout=subprocess.DEVNULL)

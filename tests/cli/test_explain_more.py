@@ -84,7 +84,7 @@ def test_positions(call, run_folder, tmp_path):
         (["step", SENTENCE, "--position", "99"], "--position counts from 1 to"),
         (["step", SENTENCE, "--head", "0"], "--head must be a whole number of at least 1, but is 0"),
         (["step", SENTENCE, "--kind", "self"], "'self' is not one of 'cross', 'encoder', 'decoder'"),
-        (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
+        (["step", SENTENCE, "--out", "x.csv"], "must end in .svg, .html, .json"),
         (["positions", "--width", "1"], "--width must be a whole number from 2 to 8,192"),
         (["positions", "--width", "7", "--notes"], "give no --width or --model"),
         (["positions", "--width", "8", "--model", "m"], "give --width or --model, not both"),

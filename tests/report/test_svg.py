@@ -108,7 +108,19 @@ PICTURES = sorted((Path(__file__).parents[2] / "docs" / "img").glob("*.svg"))
 
 
 def test_there_are_pictures() -> None:
-    wanted = {"hero", "attention", "heads", "arcs", "il", "elle", "lattice", "positions"}
+    wanted = {
+        "hero",
+        "attention",
+        "heads",
+        "arcs",
+        "il",
+        "elle",
+        "lattice",
+        "positions",
+        "step",
+        "model",
+        "model-notes",
+    }
     wanted |= {f"table2-{pair}{whose}" for pair in ("en-fr", "en-de") for whose in ("", "-paper")}
     assert {path.stem for path in PICTURES} == wanted
 

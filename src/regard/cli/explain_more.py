@@ -19,7 +19,6 @@ from regard.cli.options import (
     Kind,
     LengthPenalty,
     Model,
-    Numbers,
     Picture,
     Sentence,
     SentenceNumber,
@@ -110,27 +109,28 @@ def step(
     target: Target = None,
     model: Model = None,
     beam: Beam = None,
-    out: Numbers = None,
+    out: Picture = None,
+    font: Font = None,
     device: Device = "auto",
 ) -> None:
-    """Show one step of one head in numbers.
+    """Show one step of one head in numbers, or as a picture.
 
     For a Transformer q, k, q·k, ÷√d, mask, softmax, the weighted values, their sum and W_O times it. For additive
     attention W₁h, W₂s, tanh, vᵀ; for other scores their own terms. The numbers are computed from the model's weights by
     the equation that is shown and compared with the model's forward pass. Where they differ by more than 0.00001
-    nothing is shown. In the terminal a vector is its first four numbers and its length.
+    nothing is shown. In the terminal a vector is its first four numbers and its length. An .svg or .html builds up step
+    by step, once; on paper, as .png or .pdf, and for readers who ask for less motion, it is one still figure.
 
     \b
       regard explain step "The black cat sleeps." --position 3 --layer 2 --head 1
-      regard explain step "The black cat sleeps." --kind encoder --position 2 --out step.json
+      regard explain step "The cat is on the mat." --kind encoder --position 4 --out step.svg
     """
-    from regard.report.deliver import NUMBERS, Output, check_out, deliver
-    from regard.report.json import rounded
+    from regard.report.deliver import PICTURES, check_out, deliver
 
-    check_out(out, NUMBERS)
+    check_out(out, PICTURES)
     from regard.explain import step as steps
     from regard.explain.mechanisms import Query
-    from regard.explain.render.text import step_text
+    from regard.explain.render.step_figure import step_output
     from regard.translator import Translator
 
     translator = Translator.load(model, device)
@@ -140,7 +140,8 @@ def step(
         trace = translator.explain(text, target, sentence=number, beam=beam).trace
         check_numbers(trace, kind, layer, head, position)
         found = steps.step_numbers(translator.bundle, trace.read, trace.target_ids, query, trace.slots)
-        deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
+        every = steps.self_attention_outputs(translator.bundle, trace.read, trace.target_ids, query)
+        deliver(step_output(found, every), out, font)
 
     show_sentences(translator, text, sentence, show, out=out, target=target)
 

@@ -11,7 +11,7 @@ by more than 1e-5, nothing is shown. Ensembles are not supported.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.mechanisms import Checks, Query, array, attention_terms
 from regard.explain.terms import Array, Term
 from regard.explain.trace import Trace, no_attention
+from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import AttentionMaps, Model
 from regard.report.json import rounded
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
@@ -81,6 +82,20 @@ def step_numbers(
     keys = read if query.kind == "decoder" else source_pieces
     texts = fill(source, slots.source), fill(tokenizer.decode(target_ids), slots.target)
     return StepNumbers(bundle.architecture, query, *texts, query_label, keys, numbers)
+
+
+MOST_WORDS = 40  # for which the output of every word is computed
+
+
+def self_attention_outputs(bundle: Bundle, source: str, target_ids: Sequence[int], query: Query) -> Array | None:
+    """The new vector of every word (S, D) in the encoder's self-attention; None for other kinds and long sentences."""
+    (source_ids,) = bundle.tokenizer.encode_source([source])
+    part = bundle.model.attention_parts().get((query.kind, query.layer))
+    if query.kind != "encoder" or not isinstance(part, MultiHeadPart) or len(source_ids) >= MOST_WORDS:
+        return None
+    places = range(len(source_ids) + 1)
+    terms = [query_numbers(bundle.model, source_ids, target_ids, replace(query, position=n)) for n in places]
+    return np.stack([numbers.term("output") for numbers in terms])
 
 
 @torch.inference_mode()

@@ -123,10 +123,20 @@ class Drawing:
     items: tuple[Item, ...]
     title: str
     caption: str = ""
+    frames: tuple[int, ...] = ()  # of an animation: when each item appears (`animation.py`); none: all are always there
+
+    def __post_init__(self) -> None:
+        assert len(self.frames) in (0, len(self.items))
+
+    @property
+    def still(self) -> tuple[Item, ...]:
+        """The items at the end of an animation."""
+        frames = self.frames or (0,) * len(self.items)
+        return tuple(item for item, frame in zip(self.items, frames, strict=True) if frame >= 0)
 
     @property
     def labels(self) -> list[Label]:
-        return [item for item in self.items if isinstance(item, Label)]
+        return [item for item in self.still if isinstance(item, Label)]
 
 
 # ------------------------------------------------------------------------------------------------ moving
@@ -179,7 +189,11 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
     y += legend_size[1] + (6 if legend else 0)
     items += moved(below, MARGIN, y)
     y += len(below) * LINE * SMALL
-    return Drawing(total + 2 * MARGIN, y + MARGIN, tuple(items), body.title, body.caption)
+    frames: tuple[int, ...] = ()
+    if body.frames:
+        rest = len(items) - len(above) - len(body.items)
+        frames = (*[0] * len(above), *body.frames, *[0] * rest)
+    return Drawing(total + 2 * MARGIN, y + MARGIN, tuple(items), body.title, body.caption, frames)
 
 
 def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
@@ -191,11 +205,11 @@ def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
     for drawing in drawings:
         if x and x + drawing.width > page:
             x, top = 0.0, bottom
-        items += moved(drawing.items, x, top)
+        items += moved(drawing.still, x, top)
         x += drawing.width
         wide, bottom = max(wide, x), max(bottom, top + drawing.height)
-    said = [" · ".join(dict.fromkeys(getattr(d, name) for d in drawings)) for name in ("title", "caption")]
-    return Drawing(wide, bottom, tuple(items), *said)
+    title, caption = (" · ".join(dict.fromkeys(getattr(d, name) for d in drawings)) for name in ("title", "caption"))
+    return Drawing(wide, bottom, tuple(items), title, caption)
 
 
 def scale() -> tuple[list[Item], Point]:

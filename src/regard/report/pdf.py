@@ -51,7 +51,7 @@ def pdf(drawing: Drawing, font: Path | None = None) -> bytes:
             page.add_font(f"f{number}", fname=file)
         page.set_fallback_fonts([f"f{number}" for number in range(1, len(fonts))], exact_match=False)
         page.set_text_shaping(True)
-        for item in drawing.items:
+        for item in drawing.still:
             WRITERS[type(item)](page, item)
         return bytes(page.output())
     finally:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
+from regard.report.animation import animation_rules, grouped
 from regard.report.colour import INK, SURFACE, dark_rules, on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Item, Label, Line, Tiles
 from regard.report.palette import TYPE
@@ -46,8 +47,10 @@ def svg(drawing: Drawing, inline: bool = False, fonts: str = FONTS, directions: 
         f'role="img" font-family="{fonts}">'
     )
     paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{SURFACE}"/>'
-    drawn = "\n".join([paper, *(WRITERS[type(item)](item, directions) for item in drawing.items)])
-    dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
+    written = [WRITERS[type(item)](item, directions) for item in drawing.items]
+    drawn = "\n".join([paper, *(grouped(written, drawing.frames) if drawing.frames else written)])
+    motion = animation_rules(drawing.frames)
+    dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}{motion}</style>"
     return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"
 
 
@@ -167,9 +170,9 @@ def png(drawing: Drawing, font: Path | None = None) -> bytes:
     family = _family(font)
     items = (
         replace(item, text=_drawable(item.text, family, font)) if isinstance(item, Label) else item
-        for item in drawing.items
+        for item in drawing.still
     )
-    return _render(svg(replace(drawing, items=tuple(items)), fonts=f"'{family}'", directions=False), font)
+    return _render(svg(replace(drawing, items=tuple(items), frames=()), fonts=f"'{family}'", directions=False), font)
 
 
 def _render(text: str, font: Path | None) -> bytes:

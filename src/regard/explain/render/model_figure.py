@@ -19,7 +19,6 @@ from regard.report.json import rounded
 from regard.report.page import page, picture
 from regard.report.table import Table
 
-PAGE = 1100.0  # pixels across, if several pictures stand side by side
 BOXES = "a box: its name, what leaves it (positions × numbers), its parameters, its operations; on a norm: parameters"
 
 
@@ -29,7 +28,7 @@ def model_output(diagram: ModelDiagram) -> Output:
         data=lambda: rounded(diagram_data(diagram)),
         markdown=lambda: f"# {heading(diagram)}\n\n{summary(diagram)}\n\n{blocks_table(diagram).markdown()}",
         page=lambda: page(heading(diagram), "\n".join([*map(picture, panels(diagram)), blocks_table(diagram).html()])),
-        drawing=lambda: gathered([framed(one) for one in panels(diagram)], PAGE),
+        drawing=lambda: gathered([framed(one) for one in panels(diagram)]),
     )
 
 

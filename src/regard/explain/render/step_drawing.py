@@ -1,0 +1,208 @@
+"""One query of one head as a picture that builds up: the words across, the terms of the equation from above to below.
+
+             on     │  The    cat    is    on         the word that asks, and the words that it may attend to
+    1  x    ▇▇▇▇    │  ▇▇▇▇   ▇▇▇▇   ▇▇▇▇  ▇▇▇▇       vectors: their first numbers, blue above zero, brown below
+    4  q·k          │  5.59   −2.3   0.41  1.2        numbers: one for each word
+    6  α            │  0.61   0.05   …
+    9  output ▇▇▇▇  │                                  the new vector of the word
+
+The rows are the terms of `step.py`, grouped into the steps of the course notes' running example. The last step is that
+of every other word, in self-attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from regard.explain.step import StepNumbers
+from regard.explain.terms import Array, Term
+from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
+from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line
+from regard.report.palette import PALETTE
+from regard.report.text import cut, printable, width
+
+SHOWN, TILE, TALL = 8, 6.0, 15.0  # numbers of a vector, and the size of the tile of one
+ROW = 38.0
+COLUMN = 56.0
+WORD = 7.0  # maximum em of a word
+NUMBER = 22.0  # room for the number of a step
+WITH_NEXT = {"x", "s", "÷√d", "W_O c", "s(t)", "√m c", "W[c; s]", "d"}  # terms in one step with the one after them
+ALL, EVERY = "every word", "each with its own query: a layer"
+SAYS = {  # a term in words; others have their equation alone
+    "x": "the vector of “{word}”",
+    "m": "the vectors it may attend to",
+    "q": "the query: what “{word}” looks for",
+    "k": "the keys: what words offer",
+    "q·k": "how well each key fits",
+    "÷√d": "so that softmax stays soft",
+    "mask": "−∞: must not be seen",
+    "α": "the weights: their sum is 1",
+    "v": "the values: what words pass on",
+    "αv": "each value times its weight",
+    "c": "their sum: this head's answer",
+    "W_O c": "what this head adds",
+    "output": "all heads: “{word}” anew",
+    "s": "the decoder's state, which asks",
+    "h": "the encoder's states",
+    "αh": "each state times its weight",
+    "ŝ": "what the output layer reads",
+    "tanh": "between −1 and 1",
+    "vᵀtanh": "one number for each word",
+}
+POSITIVE, NEGATIVE, BAND = PALETTE["heat"][0], PALETTE["heat-negative"][0], PALETTE["selected"][0]
+
+
+def steps_of(terms: Sequence[Term]) -> list[list[Term]]:
+    """The terms in groups: each is one step of the picture."""
+    found: list[list[Term]] = [[]]
+    for number, term in enumerate(terms):
+        joined = number == 0 or terms[number - 1].name in WITH_NEXT or (term.name == "c" and found[-1])
+        if joined:
+            found[-1].append(term)
+        else:
+            found.append([term])
+    return found
+
+
+def step_drawing(step: StepNumbers, every: Array | None = None) -> Drawing:
+    """`every` has the new vector of each word, (S, D), in self-attention."""
+    return _Picture(step, every).drawing()
+
+
+class _Picture:
+    """Items with the frame in which each appears."""
+
+    def __init__(self, step: StepNumbers, every: Array | None) -> None:
+        self.step, self.every = step, every
+        self.groups = steps_of(step.numbers.terms)
+        self.words = [cut(printable(piece_shown(word)), WORD) for word in step.keys]
+        self.asks = _asking(step)
+        texts = [_equation(term) for term in step.numbers.terms] + ([ALL] if every is not None else [])
+        said = [self.says(term) for term in step.numbers.terms] + [EVERY]
+        wide = max(width(text) * SIZE * 1.15 for text in texts)
+        self.name = max(wide, max(width(text) * SMALL for text in said)) + 14
+        self.column = max([COLUMN, *(width(word) * SMALL + 8 for word in self.words)])
+        self.own = max(COLUMN, width(self.asks) * SMALL * 1.15 + 10)
+        self.begin = NUMBER + self.name
+        self.first = self.begin + self.own + 16
+        self.items: list[Item] = []
+        self.frames: list[int] = []
+
+    def add(self, frame: int, *items: Item) -> None:
+        self.items += items
+        self.frames += [frame] * len(items)
+
+    def drawing(self) -> Drawing:
+        y = 26.0
+        total = self.first + self.column * len(self.words)
+        heads = [Label(self.begin + self.own / 2, 11, self.asks, "middle", SMALL, ACCENT, True)]
+        heads += [Label(self.x(n), 11, word, "middle", SMALL, INK) for n, word in enumerate(self.words)]
+        self.add(0, *heads)
+        rows = sum(map(len, self.groups)) + (self.every is not None)
+        edge = self.first - 8
+        self.add(0, Line(((edge, 0), (edge, y + ROW * rows)), LINE_STRONG, 1.0, 0.6))
+        for number, group in enumerate(self.groups, start=1):
+            self.add(-number, Box(0, y, total, ROW * len(group), BAND, round=6.0))
+            self.add(number, Label(4, y + ROW / 2, str(number), "left", SMALL, QUIET))
+            for term in group:
+                self._term(number, term, y)
+                y += ROW
+        if self.every is not None:
+            number = len(self.groups) + 1
+            self.add(-number, Box(0, y, total, ROW, BAND, round=6.0))
+            self.add(number, Label(4, y + ROW / 2, str(number), "left", SMALL, QUIET))
+            self._said(number, ALL, EVERY, y)
+            most = _most(self.every[:, :SHOWN])
+            for n, vector in enumerate(self.every):
+                self.add(number, *_strip(vector, self.x(n), y, most))
+            y += ROW
+        title = f"One step of attention: “{self.asks}” in “{printable(self.step.source)}”"
+        return Drawing(total, y + 4, tuple(self.items), title, self._caption(), tuple(self.frames))
+
+    def x(self, n: int) -> float:
+        return self.first + self.column * (n + 0.5)
+
+    def says(self, term: Term) -> str:
+        return SAYS.get(term.name, "").format(word=self.asks)
+
+    def _said(self, frame: int, name: str, what: str, y: float) -> None:
+        self.add(frame, Label(NUMBER, y + ROW / 2 - (8 if what else 0), name, "left", SIZE, INK, True))
+        if what:
+            self.add(frame, Label(NUMBER, y + ROW / 2 + 9, what, "left", SMALL, QUIET))
+
+    def _term(self, frame: int, term: Term, y: float) -> None:
+        self._said(frame, _equation(term), self.says(term), y)
+        most = _most(term.values[..., :SHOWN])
+        if not term.of_keys:
+            self.add(frame, *_strip(np.atleast_1d(term.values), self.begin + self.own / 2, y, most))
+            return
+        for n, values in enumerate(term.values):
+            if term.values.ndim == 1:
+                self.add(frame, *self._number(term, float(values), self.x(n), y))
+            else:
+                self.add(frame, *_strip(values, self.x(n), y, most))
+
+    def _number(self, term: Term, value: float, x: float, y: float) -> list[Item]:
+        middle = y + ROW / 2
+        if term.name != "α":
+            text = f"{value:.2f}".replace("-", "−") if np.isfinite(value) else "−∞"
+            return [Label(x, middle, text, "middle", SMALL, INK)]
+        wide = (self.column - 10) * value
+        bar: list[Item] = [Box(x - self.column / 2 + 5, y + ROW - 8, max(wide, 1.0), 5, ACCENT, note=f"{value:.4f}")]
+        return [*bar, Label(x, middle - 4, f"{value:.2f}", "middle", SMALL, INK)]
+
+    def _caption(self) -> str:
+        query = self.step.query
+        where = f"{self.step.architecture}, {query.kind} attention, layer {query.layer + 1}, head {query.head + 1}"
+        return (
+            f"{where} · {self.step.numbers.equation} · a vector, with its length in brackets: its first {SHOWN} "
+            "numbers, blue above zero, brown below, the largest of its row darkest · computed from the weights and "
+            "held against the model's own pass"
+        )
+
+
+def _asking(step: StepNumbers) -> str:
+    """The word that asks: the piece of the encoder, or the word that is predicted."""
+    return cut(printable(piece_shown(step.query_label.rpartition("predicts ")[2])), WORD)
+
+
+def _equation(term: Term) -> str:
+    """The name of a term, its equation where it is short, and how many numbers a vector has."""
+    size = "" if term.of_keys and term.values.ndim == 1 else f" ({term.values.shape[-1]:,})"
+    short = term.name != term.what and width(term.what) < 10 and not term.what.startswith("the ")
+    return f"{term.name} = {term.what}{size}" if short else term.name + size
+
+
+def piece_shown(piece: str) -> str:
+    """A piece as a reader knows words: without the sign of the space before it, and with a hyphen inside a word.
+
+    >>> [piece_shown(piece) for piece in ("▁cat", "ing", ".", "<eos>")]
+    ['cat', '-ing', '.', 'EOS']
+    """
+    if piece in ("<eos>", "<bos>"):
+        return piece[1:-1].upper()
+    if piece.startswith("▁") and len(piece) > 1:
+        return piece[1:]
+    return f"-{piece}" if piece[:1].isalpha() and not piece.isupper() else piece
+
+
+def _most(values: Array) -> float:
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max()) if finite.size else 1.0
+
+
+def _strip(vector: Array, x: float, y: float, most: float) -> list[Item]:
+    """The first numbers of a vector as tiles, around x."""
+    shown = vector[:SHOWN]
+    wide = TILE * len(shown)
+    top = y + (ROW - TALL) / 2
+    note = " ".join(f"{value:.3f}" for value in shown.tolist()).replace("-", "−")
+    items: list[Item] = [Box(x - wide / 2 - 1, top - 1, wide + 2, TALL + 2, PALETTE["sunken"][0], note=note)]
+    for n, value in enumerate(shown.tolist()):
+        share = min(1.0, abs(value) / (most or 1.0)) ** 0.5  # small numbers are seen, too
+        if share > 0.02:
+            fill = POSITIVE if value > 0 else NEGATIVE
+            items.append(Box(x - wide / 2 + n * TILE, top, TILE, TALL, fill, round(share, 2)))
+    return items
