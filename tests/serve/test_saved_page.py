@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from regard.errors import InputError
-from regard.serve.saved_page import about_sentence, in_process, pairs_of_lessons, saved_page, views
+from regard.serve.saved_page import about_sentence, in_process, saved_page, views
 from regard.serve.settings import ServeConfig
 
 
@@ -70,12 +70,6 @@ def test_a_sentence_is_asked_about_from_every_side() -> None:
         ("Un chat", None),
     ]
     assert len(of["/api/attention"]) == len(list(views())) + 1
-
-
-def test_the_minimal_pair_of_the_lessons_is_asked_about() -> None:
-    (pair,) = pairs_of_lessons()
-    assert len(pair["texts"]) == 2
-    assert pair["words"] == ["il", "elle"]
 
 
 @pytest.mark.parametrize(("models", "texts"), [(("a", "b"), ["cat"]), (("a",), ["cat", " "])])

@@ -24,8 +24,9 @@ def page(
 ) -> None:
     """Write the page of the server as one file, for a lecture.
 
-    It holds the answers for these texts: translations, alternatives, attention, cut heads, the search, evidence and
-    the lessons. A browser opens it from the disk; it loads and sends nothing.
+    It holds the answers for these texts: translations, alternatives, attention, cut heads, the search and evidence. It
+    has the text of all lessons, whose live views work for the lessons' own sentences if they are among the texts; it
+    checks no exercises. A browser opens it from the disk; it loads and sends nothing.
 
     \b
       regard page en-fr --out lecture.html

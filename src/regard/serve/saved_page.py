@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
 
-from regard.course.lessons.load import lessons, selections
 from regard.errors import InputError
 from regard.serve.app import create_app
 from regard.serve.page.page_files import with_answers
+from regard.serve.saved_lessons import Answer, Ask, about_lessons
 from regard.serve.settings import ServeConfig
-
-Answer = dict[str, Any]
-Ask = Callable[[str, Answer | None], Awaitable[Answer | None]]
 
 
 def saved_page(config: ServeConfig, texts: Sequence[str], progress: Callable[[int], None] = lambda done: None) -> str:
@@ -49,12 +46,11 @@ async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Call
 
     async with app.state.services.running():
         model = (await ask("/api/models?cards=false", None) or {})["default"]
-        for path in ("/api/lessons", *(f"/api/lessons/{one.number}" for one in lessons())):
-            await ask(path, None)
         await ask("/api/positions", {"width": 64, "length": 64})
         for done, text in enumerate(texts):
             progress(done)
             await about_text(ask, model, text)
+        await about_lessons(ask, model, texts)
         progress(len(texts))
     return kept
 
@@ -67,9 +63,6 @@ async def about_text(ask: Ask, model: str, text: str) -> None:
     await ask("/api/tokens", {"model": model, "text": text})
     for number, sentence in enumerate(translated["translations"][0]["sentences"]):
         await about_sentence(ask, {"model": model, "text": text, "sentence": number}, sentence["text"])
-    for pair in pairs_of_lessons():
-        if text in pair["texts"]:
-            await ask("/api/choice", {"model": model, "text": text, "sentence": 0, "words": pair["words"]})
 
 
 async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
@@ -129,12 +122,6 @@ def views() -> Iterator[Answer]:
             yield {"kind": "cross", **units, **reading}
         for kind in ("encoder", "decoder"):
             yield {"kind": kind, **units}
-
-
-def pairs_of_lessons() -> list[Answer]:
-    """The minimal pairs of the lessons: two texts and the words to choose between."""
-    pairs = [one for one in selections() if "pair" in one]
-    return [{"texts": (one["text"], one["pair"]), "words": one["choices"].split()} for one in pairs]
 
 
 async def in_process(app: Starlette, path: str, body: Answer | None) -> tuple[int, Any]:

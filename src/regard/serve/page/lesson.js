@@ -1,6 +1,6 @@
 // The third entrance: the lessons of the course. Without a number it lists them; with one it shows that lesson.
 
-import { ask } from "./api.js";
+import { ask, isSaved } from "./api.js";
 import { bottleneckView } from "./bottleneck.js";
 import { breakView } from "./break_view.js";
 import { button, h, show } from "./dom.js";
@@ -12,6 +12,7 @@ import { modelOf, models, pairOf } from "./models.js";
 import { ApiError } from "./network.js";
 import { piecesView } from "./pieces_view.js";
 import { loadProgress, markDone, markSolved, onProgress, progressOf } from "./progress.js";
+import { savedSentences } from "./saved.js";
 import { current, select, START } from "./state.js";
 
 /** Every view that a lesson can name. */
@@ -58,7 +59,7 @@ export function lessonEntrance() {
       element,
       h("p", { class: "small" }, linkTo(0, "All lessons")),
       header(lesson, lessons.length),
-      can.live ? null : withoutTorch(),
+      isSaved() ? ofFile(lesson) : can.live ? null : withoutTorch(),
       modelOf()?.source === "en" ? null : otherLanguage(),
       lesson.blocks.map((block, index) => drawBlock(block, context, index)),
       foot(lesson, lessons),
@@ -102,6 +103,7 @@ function beginning({ start }) {
   const clear = Object.fromEntries(FRESH.map((key) => [key, START[key]]));
   const languages = pairOf({ from: "en", to: "fr" }) ? { from: "en", to: "fr" } : {};
   const { model, ...rest } = start;
+  if (isSaved() && !savedSentences().includes(rest.text)) rest.text = savedSentences()[0] ?? "";
   return { ...clear, ...languages, ...rest, ...(hasModel(model) ? { model } : {}) };
 }
 
@@ -129,6 +131,14 @@ function withoutTorch() {
     h("code", {}, 'pip install "regard[torch]"'),
     ". The figures printed below were computed with it.",
   );
+}
+
+/** What a page that was saved as one file has of a lesson. */
+function ofFile({ number, start }) {
+  const views = savedSentences().includes(start.text)
+    ? "This file answers for the lesson’s own sentences."
+    : "This file does not have the lesson’s sentences: the live views show its own, and the printed figures are of others.";
+  return h("p", { class: "note" }, views, " Answers of exercises are checked by ", h("code", {}, `regard course ${number}`), ".");
 }
 
 function otherLanguage() {

@@ -1,7 +1,9 @@
 // A live view in a lesson: a panel of the page with a caption and, where the lesson sets one, a selection of its own.
 
+import { isSaved } from "./api.js";
 import { button, h, show } from "./dom.js";
 import { fromHtml } from "./lesson_html.js";
+import { savedPicker } from "./saved.js";
 import { sourceBox } from "./source_box.js";
 import { ownSelection, select, subscribe, within } from "./state.js";
 
@@ -14,12 +16,12 @@ export function liveView(block, context, index) {
   const first = model && hasModel(model) ? block.set : rest;
   const own = Object.keys(first).length ? ownSelection(first) : null;
   const view = within(own, () => make());
-  const tries = block.tries.map((each) => button(each.label, () => select(each.set)));
+  const tries = block.tries.map((each) => button(each.label, () => (own ? own.reset(each.set) : select(each.set))));
   const element = h(
     "section",
     { class: "scene" },
     h("div", { class: "prose" }, fromHtml(block.caption)),
-    model && !hasModel(model) ? h("p", { class: "note small" }, `This server has no model ${model}; another one is shown.`) : null,
+    model && !hasModel(model) ? otherModel(model) : null,
     "text" in first ? ownText(own) : common(context),
     tries.length ? h("p", { class: "row" }, tries) : null,
     h("div", { class: "view" }, view.element),
@@ -31,11 +33,16 @@ export function liveView(block, context, index) {
   return element;
 }
 
+function otherModel(model) {
+  return h("p", { class: "note small" }, `${isSaved() ? "This file" : "This server"} has no model ${model}; another one is shown.`);
+}
+
 /** The sentence that the views share which have none of their own, above the first of them; the reader may change it. */
 function common(context) {
   if (context.shared) return null;
   context.shared = true;
   const { text } = context.lesson.start;
+  if (isSaved()) return savedPicker();
   return h(
     "div",
     { class: "own-sentence" },

@@ -150,7 +150,8 @@ async function start() {
   }
   subscribe(enter);
   readAddress();
-  if (isSaved() && !savedSentences().includes(current().text)) select({ text: savedSentences()[0] ?? "" });
+  const ofLesson = current().view === "lesson"; // which brings its own sentence
+  if (isSaved() && !ofLesson && !savedSentences().includes(current().text)) select({ text: savedSentences()[0] ?? "" });
   if (current().model && !modelOf()) {
     banner(`This server has no model “${current().model}”; its own choice is shown.`);
     select({ model: "" });

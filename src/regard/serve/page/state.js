@@ -184,9 +184,10 @@ export function ownSelection(first) {
       for (const key of changed) kept[key] = next[key];
       if (changed.size) tell(changed);
     },
-    reset() {
+    /** Begin again, with something else. */
+    reset(changes = {}) {
       const before = own.selection();
-      kept = { ...first };
+      kept = { ...first, ...changes };
       tell(differences(before, own.selection()));
     },
     /** Hear of the page's selection: what it makes meaningless is dropped. */
