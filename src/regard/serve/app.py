@@ -18,7 +18,7 @@ from regard.serve.api import deepl, deepl_stored, libretranslate
 from regard.serve.api.api_common import OWN
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.openapi import known_names, openapi
-from regard.serve.api.own import exercises, explain, lessons, tools, translate
+from regard.serve.api.own import exercises, explain, lessons, tools, training, translate
 from regard.serve.errors import ServeError
 from regard.serve.http.guard import GuardConfig, HttpGuard
 from regard.serve.monitoring import RequestRecord, log_request
@@ -49,6 +49,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *translate.ENDPOINTS,
     *explain.ENDPOINTS,
     *lessons.ENDPOINTS,
+    *training.ENDPOINTS,
     *exercises.ENDPOINTS,
     *tools.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, public=True),

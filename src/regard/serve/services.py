@@ -26,6 +26,7 @@ from regard.serve.state.documents import DocumentJob, DocumentLimits
 from regard.serve.state.keys import KeyLimits, given_key
 from regard.serve.state.server_state import ServerState, state_folder
 from regard.serve.state.store import StateError, in_thread
+from regard.serve.training_service import TrainingService
 from regard.serve.translation_service import CLIENT, TranslationService
 
 MAX_PARSERS = 2  # maximum threads that parse glossaries
@@ -50,6 +51,7 @@ class Services:
         self.translation = TranslationService(config, self.pool)
         self.documents = DocumentService(config, self.translation)
         self.explain = ExplainService(config, self.pool)
+        self.training = TrainingService()
 
     @cached_property
     def _parsers(self) -> anyio.CapacityLimiter:
@@ -140,4 +142,5 @@ class Services:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
                 self.explain.close()
+                await anyio.to_thread.run_sync(self.training.stop)
                 await self.pool.close()

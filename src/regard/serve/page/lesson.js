@@ -7,6 +7,7 @@ import { button, h, show } from "./dom.js";
 import { PANELS } from "./inside.js";
 import { drawBlock } from "./lesson_blocks.js";
 import { fromHtml } from "./lesson_html.js";
+import { learnView } from "./learn_view.js";
 import { lessonList } from "./lesson_list.js";
 import { modelOf, models, pairOf } from "./models.js";
 import { ApiError } from "./network.js";
@@ -16,10 +17,10 @@ import { savedSentences } from "./saved.js";
 import { current, select, START } from "./state.js";
 
 /** Every view that a lesson can name. */
-const VIEWS = { ...PANELS, bottleneck: bottleneckView, break: breakView, pieces: piecesView };
+const VIEWS = { ...PANELS, bottleneck: bottleneckView, break: breakView, learn: learnView, pieces: piecesView };
 // What a lesson begins without, because it belongs to the sentence that was looked at before.
 // prettier-ignore
-const FRESH = ["model", "beside", "edits", "sentence", "word", "source", "hypothesis", "kind", "layer", "head", "reading", "units", "scale", "cut", "self", "depth", "arc", "step", "part", "beam", "reference", "pair", "choices", "glossary", "formality"];
+const FRESH = ["model", "beside", "broken", "edits", "sentence", "word", "source", "hypothesis", "kind", "layer", "head", "reading", "units", "scale", "cut", "self", "depth", "arc", "step", "part", "beam", "reference", "pair", "choices", "glossary", "formality"];
 
 export function lessonEntrance() {
   const element = h("div", { class: "lesson" });

@@ -49,7 +49,7 @@ export async function askJson(path, body, signal) {
   }
 }
 
-/** Send JSON by another method than POST, and read JSON. @param {"PUT"|"DELETE"} method */
+/** Send JSON by any method, once, and read JSON. @param {"PUT"|"POST"|"DELETE"} method */
 export function sendJson(method, path, body = {}, signal = null) {
   return reach(path, { ...json(body), method }, signal, TIME_LIMIT, (response) => response.json());
 }

@@ -40,6 +40,7 @@ export const START = Object.freeze({
   choices: "il elle", // the words between which a minimal pair decides
   glossary: "",
   formality: "", // formal | informal; "" is the model's choice
+  learn: "", // the model to train: rnn | rnn-attention | transformer
   lesson: "",
 });
 
