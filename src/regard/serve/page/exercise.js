@@ -20,7 +20,13 @@ export function exerciseView(lesson, block, { can = {}, done = false, onRight = 
   const element = h(
     "section",
     { class: "exercise", "aria-label": name },
-    h("p", { class: "row small quiet" }, name, block.source ? `course notes ${block.source}` : null, solved),
+    h(
+      "p",
+      { class: "row small quiet" },
+      h("span", {}, name),
+      block.source ? h("span", {}, `course notes ${block.source}`) : null,
+      solved,
+    ),
     h("div", { class: "text" }, fromHtml(block.question)),
     reason ? [unchecked(block), h("p", { class: "note small" }, reason)] : form(lesson, block, right),
     h("details", {}, h("summary", {}, "The answer"), h("div", { class: "text" }, fromHtml(block.answer))),
