@@ -24,6 +24,7 @@ export function learnView() {
   let at = -1; // which of its looks; −1: the newest
   let waiting = null;
   let begun = false;
+  let sel = current();
 
   async function begin() {
     begun = true;
@@ -47,7 +48,7 @@ export function learnView() {
     } catch (error) {
       show(status, h("span", { class: "note bad" }, error instanceof ApiError ? error.message : String(error)));
     }
-    draw();
+    if (!element.querySelector("input:active")) draw(); // a slider that is being moved stays
     if (isActive(runs.at(-1))) waiting = setTimeout(() => element.isConnected && turn(() => askJson(PATH, null)), EVERY);
   }
 
@@ -61,7 +62,7 @@ export function learnView() {
 
   function drawControls() {
     const active = isActive(runs.at(-1));
-    const model = NAMES[current().learn] ? current().learn : "rnn-attention";
+    const model = NAMES[sel.learn] ? sel.learn : "rnn-attention";
     return [
       active ? null : choice("Train", Object.entries(NAMES), model, (learn) => select({ learn })),
       h(
@@ -187,7 +188,8 @@ export function learnView() {
     );
   }
 
-  function update(sel = current(), changed = null) {
+  function update(now = current(), changed = null) {
+    sel = now;
     if (!begun) begin();
     else if (changed?.has("learn")) draw();
   }
