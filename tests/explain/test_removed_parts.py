@@ -129,7 +129,7 @@ def test_the_scores_of_a_recurrent_model() -> None:
     ("changes", "words"),
     [
         (PartChanges(mask=False), "no causal mask"),
-        (PartChanges(positions=0.0), "no positions"),
+        (PartChanges(positions=0.0), "no added positions"),
         (PartChanges(residual=0.0), "no residual sums"),
     ],
 )
@@ -141,4 +141,11 @@ def test_what_a_recurrent_model_lacks_is_said(changes: PartChanges, words: str) 
 def test_a_layer_that_does_not_exist_is_refused() -> None:
     changes = PartChanges(residual=0.0, residual_at=("encoder", 2))
     with pytest.raises(InputError, match="has layers 1 to 2, but not 3"), with_changes(sharp(), changes):
+        pass
+
+
+def test_a_model_without_attention_has_no_scores() -> None:
+    model = variants.RNN["lstm"]()
+    assert not removable_parts(model).scores
+    with pytest.raises(InputError, match="no attention scores"), with_changes(model, PartChanges(scores=2.0)):
         pass

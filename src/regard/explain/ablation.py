@@ -167,7 +167,7 @@ def with_changes(model: Model, changes: PartChanges) -> Iterator[None]:
     attention, stack = model.attention_parts(), model.layer_parts()
     with ablated(model, changes.heads), ExitStack() as hooks:
         if changes.scores != 1:
-            for part in attention.values():
+            for part in _require(attention, "attention scores").values():
                 hooks.callback(_scale_scores(part, changes.scores))
         if not changes.mask:
             parts = [part for part in attention.values() if isinstance(part, MultiHeadPart) and part.causal]
@@ -175,7 +175,7 @@ def with_changes(model: Model, changes: PartChanges) -> Iterator[None]:
             for part in parts:
                 hooks.callback(part.attention.register_forward_pre_hook(_unmask, with_kwargs=True).remove)
         if changes.positions != 1:
-            added = _require(stack and stack.added_positions, "positions that are added to the embeddings")
+            added = _require(stack and stack.added_positions, "added positions")
             hooks.callback(added.register_forward_hook(_weaker_sum(changes.positions, of_input=False)).remove)
         if changes.residual != 1:
             for residual in _residuals(model, changes.residual_at):
@@ -185,7 +185,7 @@ def with_changes(model: Model, changes: PartChanges) -> Iterator[None]:
 
 def _require(part: Any, name: str) -> Any:
     if not part:
-        raise InputError(f"this model has no {name}; a Transformer has")
+        raise InputError(f"this model has no {name} that could be changed; a Transformer has")
     return part
 
 
@@ -213,7 +213,7 @@ def _weaker_sum(factor: float, of_input: bool) -> Callable[[nn.Module, Any, Tens
 
 
 def _residuals(model: Model, at: tuple[Side, int | None] | None) -> list[Residual]:
-    stack = _require(model.layer_parts(), "residual sums that can be changed")
+    stack = _require(model.layer_parts(), "residual sums")
     sides = {"encoder": stack.encoder.layers, "decoder": stack.decoder.layers}
     side, layer = at or (None, None)
     if side is not None and layer is not None and not 0 <= layer < len(sides[side]):

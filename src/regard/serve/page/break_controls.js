@@ -28,6 +28,8 @@ const change = (some) => select({ broken: written({ ...questions.settingsOf(curr
 export function drawControls(answer, sel) {
   const now = questions.settingsOf(sel.broken);
   const layers = Object.entries(answer.residual);
+  if (!answer.scores && !answer.heads.length)
+    return h("p", { class: "note" }, "This model has none of the parts that can be removed here; a Transformer has.");
   return [
     h(
       "div",
