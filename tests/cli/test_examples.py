@@ -17,6 +17,7 @@ import typer
 
 from regard.cli.app import program
 from regard.cli.explain import app as explain
+from regard.cli.lessons import inner as course
 from regard.cli.serve import inner
 from regard.cli.serve_keys import app as keys
 from support import Call, grammar
@@ -52,7 +53,11 @@ def commands(group: typer.Typer, name: str) -> Iterator[tuple[str, str]]:
         yield from commands(part.typer_instance, f"{name} {part.name}")
 
 
-HELP = dict(commands(program(), "regard")) | dict(commands(inner, "regard serve"))
+HELP = (
+    dict(commands(program(), "regard"))
+    | dict(commands(inner, "regard serve"))
+    | dict(commands(course, "regard course"))
+)
 GROUPS = {
     "regard": str(program().info.help),
     "regard explain": str(explain.info.help),
@@ -115,7 +120,7 @@ def run(call: Call, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (home / out).exists()
 
 
-ENDING = [example for name, example in EXAMPLES if name != "regard serve"]
+ENDING = [example for name, example in EXAMPLES if name != "regard serve" and example != "regard course 4"]
 FAST = [example for example in ENDING if not example.startswith(SLOW)]
 
 

@@ -27,7 +27,12 @@ MODULES = {
     "course": "lessons",
 }
 RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand}
-OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's module
+OWN_CLASSES = {
+    "compare": "CompareCommand",
+    "bleu": "BleuCommand",
+    "serve": "ServeCommand",
+    "course": "CourseCommand",
+}  # in the command's module
 USAGE = dict.fromkeys((*RECIPE_COMMANDS, "compare"), "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…") | {
     "resume": "FOLDER [OPTIONS] [--KEY VALUE]…",
 }

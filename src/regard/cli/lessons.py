@@ -1,4 +1,4 @@
-"""`regard course`: lists the lessons, and opens one in a browser."""
+"""`regard course`: lists the lessons, and opens one in a browser; `regard course export` writes them as files."""
 
 from __future__ import annotations
 
@@ -8,17 +8,33 @@ import socket
 import sys
 import threading
 import webbrowser
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from regard.cli.options import FlagTable
+from regard.cli.subcommands import OuterCommand
 
 USUAL_PORT = 8765  # the same each time, because a browser keeps what it remembers by address
 FLAGS = FlagTable("""
 --port N 0..65535   The port; 0 for one that is free.
 --no-browser        Print the address, and open no browser.
 """)
+EXPORT_FLAGS = FlagTable("""
+--as             What to write: notebook (a folder of Jupyter notebooks, one for each lesson), slides (one file with
+                 reveal.js, which needs no network) or html (one page, to read and to print).
+--lessons N-M,…  Only these lessons, such as 4 or 1-3,12.  [default: all]
+--out PATH       A folder for notebooks, otherwise a file.
+                 [default: course-notebooks, course-slides.html or course.html]
+""")
+inner = typer.Typer(rich_markup_mode=None)
+
+
+class CourseCommand(OuterCommand):
+    """`regard course`, with the subcommand `export`."""
+
+    inner, subcommands = inner, ("export",)
 
 
 def course(
@@ -31,6 +47,8 @@ def course(
     Lists the lessons with what you will be able to do; with a number, serves the page to this machine alone and opens
     the lesson in a browser, at port 8765 if that is free. Solved exercises are kept in the user's data folder. Live
     views need PyTorch.
+
+    For teachers `regard course export` writes the lessons as notebooks, slides or a page.
 
     \b
       regard course
@@ -56,6 +74,30 @@ def course(
 
     used = port if port is not None else (USUAL_PORT if is_free(LOOPBACK, USUAL_PORT) else 0)
     serve(ServeConfig(port=used, course=str(user_data())), announce)
+
+
+@inner.command()
+def export(
+    form: Annotated[Literal["notebook", "slides", "html"], EXPORT_FLAGS("--as")],
+    chosen: Annotated[str | None, EXPORT_FLAGS("--lessons")] = None,
+    out: Annotated[Path | None, EXPORT_FLAGS("--out")] = None,
+) -> None:
+    """Write lessons as notebooks, slides or a page.
+
+    For teachers. Texts, commands with what they print, and exercises are those of the lessons; answers are folded away,
+    on slides they appear with the next key. Live views become their captions: show them with regard course N. Notebooks
+    run on any machine with regard[torch]; the other two are files that open in a browser and load nothing.
+
+    \b
+      regard course export --as notebook --out notebooks
+      regard course export --as slides --lessons 1-3,12 --out lecture.html
+    """
+    from regard.course.lessons.export import chosen_numbers, export_lessons
+    from regard.course.lessons.load import lesson, lessons
+
+    numbers = chosen_numbers(chosen, len(lessons())) if chosen else range(1, len(lessons()) + 1)
+    for path in export_lessons([lesson(number) for number in numbers], form, out):
+        typer.echo(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
 
 
 def listing(progress: dict[str, dict[str, dict[str, object]]]) -> str:

@@ -8,12 +8,11 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any, get_origin
 
 import typer
-from typer.core import TyperCommand
-from typer.main import get_group
 
 from regard.cli.options import Device, Engine
 from regard.cli.serve_keys import Period, PerMinute, Quota, suggestions
 from regard.cli.serve_keys import app as keys_app
+from regard.cli.subcommands import OuterCommand
 from regard.config import keys_of
 from regard.serve.settings import ServeConfig
 
@@ -29,18 +28,10 @@ inner.add_typer(keys_app, name="keys")
 inner.command()(suggestions)
 
 
-class ServeCommand(TyperCommand):
-    """`regard serve`, whose first word may also be a subcommand; a model folder of that name is `./keys`."""
+class ServeCommand(OuterCommand):
+    """`regard serve`; a model folder with the name of a subcommand is `./keys`."""
 
-    @property
-    def commands(self) -> dict[str, Any]:
-        return dict(get_group(inner).commands)
-
-    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if args[:1] not in (["keys"], ["suggestions"]):
-            return super().make_context(info_name, args, parent, **extra)
-        outer = self.context_class(TyperCommand("serve"), info_name=info_name, parent=parent)  # for the usage line
-        return self.commands[args[0]].make_context(args[0], args[1:], outer, **extra)
+    inner, subcommands = inner, ("keys", "suggestions")
 
 
 def parameters() -> Iterator[Parameter]:

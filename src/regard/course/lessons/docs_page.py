@@ -33,7 +33,11 @@ After this lesson you can
     numbers = {exercise.id: at for at, exercise in enumerate(lesson.exercises, 1)}
     parts = [head]
     for block in lesson.blocks:
-        parts.append(_exercise(block, numbers[block.id]) if isinstance(block, Exercise) else _block(block, lesson))
+        parts.append(
+            exercise_markdown(block, numbers[block.id])
+            if isinstance(block, Exercise)
+            else block_markdown(block, lesson)
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -44,7 +48,7 @@ def index(lessons: Sequence[Lesson]) -> str:
     )
 
 
-def _block(block: Block, lesson: Lesson) -> str:
+def block_markdown(block: Block, lesson: Lesson) -> str:
     match block:
         case Prose():
             return block.text
@@ -71,7 +75,7 @@ def _view(view: LiveView) -> str:
     return "\n".join(f"> {line}".rstrip() for line in f"**On the page.** {view.caption}{shown}{more}".splitlines())
 
 
-def _exercise(exercise: Exercise, number: int) -> str:
+def exercise_markdown(exercise: Exercise, number: int) -> str:
     source = f" ({exercise.source})" if exercise.source else ""
     keys = exercise.keys
     parts = [f"**Exercise {number}{source}.** {exercise.question}"]
