@@ -41,7 +41,6 @@ from regard.text.words import split_words
 from regard.training.loss import smoothed_nll_fused
 from regard.training.optim import make_optimizer, set_rate
 from regard.training.schedule import learning_rate
-from regard.workers import ParentProcess
 
 Tell = Callable[[dict[str, Any]], object]  # receives an event, which can be sent as JSON
 
@@ -217,13 +216,3 @@ class WatchedTraining:
     def _shown(self) -> Batch:
         shown = self.sentences.shown
         return flat_batch(self.tokenizer.encode_source([shown.src]), self.tokenizer.encode_target([shown.tgt])).pad()
-
-
-def training_process(pairs: int, number: int, parent: ParentProcess) -> Callable[[tuple[str, float]], None]:
-    """The work of a process (`workers.py`): trains a model for so many seconds. Its events are its questions."""
-
-    def train(item: tuple[str, float]) -> None:
-        name, seconds = item
-        WatchedTraining(name, ShortSentences(pairs), seconds).run(parent.ask)
-
-    return train

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from regard.serve.errors import ServeError
-from regard.workers import WorkerKilledError, WorkerPool
+from regard.workers import ParentProcess, WorkerKilledError, WorkerPool
 
 log = logging.getLogger("regard.serve")
 KEPT = 4  # runs
@@ -58,6 +58,18 @@ class WatchedRun:
                 self.looks.append(told)
 
 
+def training_process(pairs: int, number: int, parent: ParentProcess) -> Callable[[tuple[str, float]], None]:
+    """The work of a process (`workers.py`): trains a model for so many seconds. Its events are its questions."""
+
+    def train(item: tuple[str, float]) -> None:
+        from regard.course.watched_training import ShortSentences, WatchedTraining  # torch: not in the server's process
+
+        name, seconds = item
+        WatchedTraining(name, ShortSentences(pairs), seconds).run(parent.ask)
+
+    return train
+
+
 def hear_all(run: WatchedRun, events: Sequence[dict[str, Any]]) -> list[None]:
     """The answers to events, which the training process sends as questions."""
     for event in events:
@@ -78,8 +90,6 @@ class TrainingService:
         self._thread: threading.Thread | None = None
 
     def start(self, model: str, seconds: float) -> None:
-        from regard.course.watched_training import training_process  # imports torch
-
         with self._lock:
             if any(run.is_active for run in self._runs):
                 raise ServeError(409, "a model is being trained; stop it first")
