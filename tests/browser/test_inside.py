@@ -371,3 +371,15 @@ def test_the_decoder_plays_and_its_temperature_is_exact(open_page: Open) -> None
     picture.get_by_role("slider", name="Temperature").fill("30")
     expect(page).to_have_url(re.compile("temperature=30"))
     expect(first).not_to_have_text(before)
+
+
+def test_the_model_is_drawn_and_another_architecture_by_its_sizes(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "model")
+    panel = page.locator("#panel-model")
+    expect(panel.locator("figure.drawing")).to_have_count(2)
+    expect(panel.get_by_role("img").first).to_have_attribute("aria-label", re.compile("9,947,904 parameters"))
+    panel.get_by_label("Drawn").select_option("rnn:tiny")
+    panel.scroll_into_view_if_needed()  # the panels above grew
+    expect(panel.get_by_role("heading", name="Unrolled over the sentence")).to_be_visible()
+    expect(page).to_have_url(re.compile("drawn=rnn"))

@@ -14,7 +14,7 @@ from browsing import CAT, Open, see, serious
 from support import needs_bundler
 
 pytestmark = pytest.mark.browser
-PANELS = ("words", "align", "heads", "self", "step", "beam", "bleu", "positions", "evidence", "lens")
+PANELS = ("words", "align", "heads", "self", "step", "beam", "bleu", "positions", "evidence", "lens", "model")
 
 
 def see_all(page: Page) -> None:

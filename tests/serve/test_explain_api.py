@@ -213,6 +213,19 @@ def len_of_vocabulary(client: TestClient) -> int:
     return model.bundle.model.target_size
 
 
+def test_the_model_as_pictures(client: TestClient) -> None:
+    found = ask(client, "diagram")
+    assert found["parameters"] == 9_947_904
+    assert [row[1] for row in found["rows"]].count("Cross-attention") == 1
+    texts = [item["text"] for picture in found["pictures"] for item in picture["items"] if "text" in item]
+    assert {"masked, 4 heads of 64", "× 6", "× 3", "263,168 parameters"} <= set(texts)
+    assert {item["fill"] for item in found["pictures"][0]["items"] if "box" in item} >= {"warm-soft", "accent-soft"}
+    other = ask(client, "diagram", drawn="rnn-attention:notes")
+    assert "Unrolled over the sentence" in [picture["title"] for picture in other["pictures"]]
+    assert other["translation"] == TARGET
+    assert ask(client, "diagram", 400, drawn="rnn:base")["field"] == "drawn"
+
+
 def test_steps_layers_evidence_and_choices(client: TestClient) -> None:
     step = ask(client, "step", layer=1, head=2, position=3, translation=TARGET, numbers=4)
     weights = next(term for term in step["terms"] if term["name"] == "α")

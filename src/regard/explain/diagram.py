@@ -9,7 +9,7 @@ The blocks come from the modules (`models/outline.py`). `render/model_figure.py`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from regard.bundle.bundle import Bundle
 from regard.config import nearest
 from regard.errors import RecipeError
 from regard.explain.mechanisms import Query
-from regard.explain.sentence_pair import sentence_pair
+from regard.explain.sentence_pair import SentencePair, sentence_pair
 from regard.explain.step import StepNumbers, step_numbers
 from regard.explain.terms import Array
 from regard.explain.trace import forced_maps
@@ -33,6 +33,7 @@ from regard.translation.translator import TextTranslator
 # The sentence of the course, and its translation there.
 EXAMPLE = ("The cat is on the mat.", "Le chat est sur le tapis.")
 END, BEGIN = "EOS", "BOS"
+SPACE = "▁"  # of a piece: the space before it
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,29 @@ class ModelDiagram:
     predicted: tuple[str, ...]  # what it predicts, EOS last
     step: AttentionStep | None = None
 
+    def shown(self) -> ModelDiagram:
+        """The same with tokens as a reader knows them; the words of a size are so already."""
+        if not any(token.startswith(SPACE) for token in self.source):
+            return self
+        source, read, predicted = (tuple(map(piece_shown, some)) for some in (self.source, self.read, self.predicted))
+        return replace(self, source=source, read=read, predicted=predicted)
+
     @property
     def members(self) -> tuple[Outline, ...]:
         return self.outline.members or (self.outline,)
+
+
+def piece_shown(piece: str) -> str:
+    """A piece as a reader knows words: without the sign of the space before it, and with a hyphen inside a word.
+
+    >>> [piece_shown(piece) for piece in ("▁cat", "ing", ".", "<eos>")]
+    ['cat', '-ing', '.', 'EOS']
+    """
+    if piece in ("<eos>", "<bos>"):
+        return piece[1:-1].upper()
+    if piece.startswith(SPACE) and len(piece) > 1:
+        return piece[1:]
+    return f"-{piece}" if piece[:1].isalpha() and not piece.isupper() else piece
 
 
 # ── what is in an outline ───────────────────────────────────────────────────────────────────────────────────────────
@@ -90,7 +111,10 @@ def diagram_of(
 ) -> ModelDiagram:
     """The diagram of a trained model with the tokens of a sentence and of its translation. `query` is the step whose
     numbers are shown, by default the first of the alignment's layer; an ensemble has none."""
-    pair = sentence_pair(translator, text, target, sentence=sentence)
+    return diagram_of_pair(sentence_pair(translator, text, target, sentence=sentence), query, name)
+
+
+def diagram_of_pair(pair: SentencePair, query: Query | None = None, name: str = "") -> ModelDiagram:
     bundle, model = pair.bundle, pair.bundle.model
     labels = bundle.tokenizer.source.labels(pair.source_ids), bundle.tokenizer.target.labels(pair.target_ids)
     source, pieces = tuple(labels[0]), tuple(labels[1])

@@ -344,7 +344,8 @@ def multi_head(
         linear(module.output, queries, "W_O", "the heads side by side, mixed"),
     ]
     what = f"{heads} heads of softmax(QKᵀ / √{size}) V, then W_O"
-    return attention(name, what, (queries, width), parts, heads, reads)
+    found = attention(name, what, (queries, width), parts, heads, reads)
+    return replace(found, detail=f"masked, {found.detail or '1 head'}") if causal else found
 
 
 def attention(

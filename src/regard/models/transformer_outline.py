@@ -58,7 +58,7 @@ def transformer_outline(model: StackedModel, source: int, target: int) -> draw.O
         pairs = [(look, reader.around_attention), (think, reader.around_feed_forward)]
         encoder.append(draw.OutlineLayer(tuple(sublayer(*pair) for pair in pairs)))
     for writer in model.decoder_layers():
-        own = draw.multi_head(writer.attention, target, target, "Masked self-attention", causal=True)
+        own = draw.multi_head(writer.attention, target, target, "Self-attention", causal=True)
         look = draw.multi_head(writer.cross, target, source, "Cross-attention", "keys and values")
         think = draw.feed_forward(writer.feed_forward, target, width)
         around = (writer.around_attention, writer.around_cross, writer.around_feed_forward)

@@ -69,7 +69,7 @@ async def about_sentence(ask: Ask, sentence: Answer, translation: str) -> None:
     about = {**sentence, "translation": translation}
     words = await ask("/api/words", about)
     await ask("/api/words", {**about, "share": True})
-    for path in ("/api/lens", "/api/evidence"):
+    for path in ("/api/lens", "/api/evidence", "/api/diagram"):
         await ask(path, about)
     await about_parts(ask, about)
     maps = None

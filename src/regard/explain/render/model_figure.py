@@ -44,6 +44,7 @@ def summary(diagram: ModelDiagram) -> str:
 
 def panels(diagram: ModelDiagram) -> list[Drawing]:
     """The pictures of a model, the whole first; which ones follow depends on its blocks."""
+    diagram = diagram.shown()
     members = diagram.members
     if not diagram.outline.members:
         return member_panels(diagram, members[0], f"{heading(diagram)}, {number(diagram.flops, 'FLOPs')}")

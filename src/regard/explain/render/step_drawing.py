@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from regard.explain.diagram import piece_shown
 from regard.explain.step import StepNumbers
 from regard.explain.terms import Array, Term
 from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
@@ -173,19 +174,6 @@ def _equation(term: Term) -> str:
     size = "" if term.of_keys and term.values.ndim == 1 else f" ({term.values.shape[-1]:,})"
     short = term.name != term.what and width(term.what) < 10 and not term.what.startswith("the ")
     return f"{term.name} = {term.what}{size}" if short else term.name + size
-
-
-def piece_shown(piece: str) -> str:
-    """A piece as a reader knows words: without the sign of the space before it, and with a hyphen inside a word.
-
-    >>> [piece_shown(piece) for piece in ("▁cat", "ing", ".", "<eos>")]
-    ['cat', '-ing', '.', 'EOS']
-    """
-    if piece in ("<eos>", "<bos>"):
-        return piece[1:-1].upper()
-    if piece.startswith("▁") and len(piece) > 1:
-        return piece[1:]
-    return f"-{piece}" if piece[:1].isalpha() and not piece.isupper() else piece
 
 
 def _most(values: Array) -> float:

@@ -9,6 +9,7 @@ import { bleuPanel } from "./panel_bleu.js";
 import { evidencePanel } from "./panel_evidence.js";
 import { headsPanel } from "./panel_heads.js";
 import { lensPanel } from "./panel_lens.js";
+import { modelPanel } from "./panel_model.js";
 import { positionsPanel } from "./panel_positions.js";
 import { selfPanel } from "./panel_self.js";
 import { stepPanel } from "./panel_step.js";
@@ -34,6 +35,7 @@ export const PANELS = {
   positions: positionsPanel,
   evidence: evidencePanel,
   lens: lensPanel,
+  model: modelPanel,
 };
 
 const WITHOUT_TORCH = [wordsPanel, bleuPanel]; // what a server shows that only translates

@@ -20,7 +20,7 @@ import { current, select, START } from "./state.js";
 const VIEWS = { ...PANELS, bottleneck: bottleneckView, break: breakView, learn: learnView, pieces: piecesView };
 // What a lesson begins without, because it belongs to the sentence that was looked at before.
 // prettier-ignore
-const FRESH = ["model", "beside", "broken", "edits", "sentence", "word", "source", "hypothesis", "kind", "layer", "head", "reading", "units", "scale", "cut", "self", "depth", "arc", "step", "part", "beam", "reference", "pair", "choices", "glossary", "formality"];
+const FRESH = ["model", "beside", "broken", "edits", "sentence", "word", "source", "hypothesis", "kind", "layer", "head", "reading", "units", "scale", "cut", "self", "depth", "arc", "step", "drawn", "part", "beam", "reference", "pair", "choices", "glossary", "formality"];
 
 export function lessonEntrance() {
   const element = h("div", { class: "lesson" });

@@ -32,6 +32,8 @@ async function asked(path, sel, more = {}) {
 export const words = (sel) => asked("words", sel);
 export const anatomy = (sel) => asked("anatomy", sel);
 export const anatomyPart = (sel, part, more) => asked("anatomy/part", sel, { part, ...more });
+/** The model as pictures, or an architecture by its sizes: "rnn-attention:notes". */
+export const diagram = (sel) => asked("diagram", sel, { drawn: sel.drawn || undefined });
 export const lens = (sel) => asked("lens", sel);
 export const evidence = (sel) => asked("evidence", sel);
 

@@ -29,6 +29,7 @@ export const START = Object.freeze({
   depth: 0, // its layer; 0 is the last
   arc: 0, // its head; 0 is all of them
   step: 0, // the decoding step whose numbers are shown
+  drawn: "", // what is drawn as a diagram: architecture:preset, such as rnn:small; "" is the model
   part: "", // of the whole model, such as decoder.2.cross.3; "" is the stack
   query: -1, // the row and the column of a head whose dot product is shown
   key: -1,
@@ -45,7 +46,7 @@ export const START = Object.freeze({
 });
 
 // prettier-ignore
-const OF_MODEL = ["broken", "edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc", "part", "query", "key"];
+const OF_MODEL = ["broken", "drawn", "edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc", "part", "query", "key"];
 /** What a change makes meaningless: it goes back to the start unless it is given too. */
 const CLEARS = {
   text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference", "query", "key"],

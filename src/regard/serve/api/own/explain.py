@@ -218,6 +218,12 @@ ENDPOINTS = (
         Field("query", "integer", "a row of the head, from 0", None, least=0, most=10_000, nullable=True),
         Field("key", "integer", "a column of the head, from 0", None, least=0, most=10_000, nullable=True),
     ),
+    pair_endpoint(
+        "/api/diagram", "The model as pictures drawn from its modules, or an architecture by its sizes",
+        "explain_diagram.diagram_answer",
+        Field("drawn", "text", "an architecture and a preset, such as rnn-attention:notes; none: the model", "",
+              least=0, most=60),
+    ),
     pair_endpoint("/api/lens", "What each decoder layer would say", "explain_evidence.lens_answer", COUNT),
     pair_endpoint(
         "/api/evidence", "What the translation loses when a source word is blanked", "explain_evidence.evidence_answer",
