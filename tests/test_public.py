@@ -100,6 +100,7 @@ FLAGS = {
     ],
     "import": ["--out", "--weights", "--tag", "--help"],
     "export": ["--as", "--out", "--model", "--weights", "--help"],
+    "course": ["--port", "--no-browser", "--help"],
     "demo": ["--out", "--steps", "--help"],
 }
 

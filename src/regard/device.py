@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.errors import InputError
+from regard.errors import InputError, MissingTorchError
 
 if TYPE_CHECKING:
     import torch
@@ -28,9 +28,9 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
-def missing_torch(what: str) -> InputError:
+def missing_torch(what: str) -> MissingTorchError:
     """The error for what needs PyTorch where it is missing, with the command that installs it."""
-    return InputError(f"{what} needs PyTorch, which is not installed: pip install 'regard[torch]'")
+    return MissingTorchError(f"{what} needs PyTorch, which is not installed: pip install 'regard[torch]'")
 
 
 def require_torch(what: str) -> None:

@@ -27,6 +27,10 @@ class InputError(RegardError):
     """Unusable text or files: missing, empty, of unequal length, not UTF-8."""
 
 
+class MissingTorchError(InputError):
+    """PyTorch is not installed."""
+
+
 class RecipeError(RegardError):
     """A recipe or a flag that is unknown, of the wrong type, or impossible."""
 

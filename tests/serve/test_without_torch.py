@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from regard.serve.app import create_app
 from regard.serve.settings import ServeConfig
 
-config = ServeConfig(models=("en-fr",))
+config = ServeConfig(models=("en-fr", "en-fr-rnn"))
 with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as client:
     for path, body in (
         ("/translate", {{"q": "<b>12</b> houses", "source": "en", "target": "fr", "format": "html"}}),
@@ -21,7 +21,11 @@ with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as client:
         ("/api/translate", {{"text": "Who is he?", "model": "en-fr"}}),
     ):
         assert client.post(path, json=body).status_code == 200, path
-    for path in ("/", "/api/models", "/api/lessons", "/spec", "/metrics"):
+    refused = client.post("/api/translate", json={{"text": "Who is he?", "model": "en-fr-rnn"}})
+    assert refused.status_code == 501
+    assert refused.json()["error"]["message"].startswith("en-fr-rnn has the architecture rnn")
+    assert client.get("/api/lessons").json()["can"] == dict.fromkeys(("line", "learn", "progress", "live"), False)
+    for path in ("/", "/api/models", "/api/lessons/2", "/spec", "/metrics"):
         assert client.get(path).status_code == 200, path
     assert client.get("/api/models").json()["explains"] is False
     pair = {{"text": "Who is he?", "translation": "Qui est-il ?"}}

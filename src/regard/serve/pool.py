@@ -24,7 +24,7 @@ import anyio.to_thread
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.bundled_models import Direction
-from regard.errors import InputError
+from regard.errors import InputError, MissingTorchError
 from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
@@ -89,6 +89,7 @@ class ServedModel:
     loaded: ModelWithBatcher | None = None
     loading: asyncio.Task[None] | None = None  # shared by all requests for the model: it continues if one is cancelled
     used: float = field(default_factory=time.monotonic)
+    refusal: str | None = None  # why it will never be loaded: PyTorch is not installed
     users: int = 0  # number of requests that use it; it is not unloaded before they end
 
     @property
@@ -191,10 +192,12 @@ class ModelPool:
                 model.used = time.monotonic()
 
     async def _loaded(self, model: ServedModel) -> ModelWithBatcher:
-        if model.loaded is None:
+        if model.loaded is None and model.refusal is None:
             if model.loading is None:
                 model.loading = asyncio.create_task(self._load_once(model))
             await asyncio.shield(model.loading)
+        if model.refusal is not None:
+            raise ServeError(501, model.refusal)
         if model.loaded is None:
             message = f"the model {model.name} cannot be loaded; the server's log says why"
             raise ServeError(503, message, retry_after=RETRY_SECONDS)
@@ -205,6 +208,8 @@ class ModelPool:
         try:
             model.loaded = await anyio.to_thread.run_sync(self._load, model)
             MODELS.inc()
+        except MissingTorchError as problem:
+            model.refusal = str(problem)
         except Exception as problem:
             log.error("the model %s cannot be loaded: %s", model.name, problem)
         finally:
