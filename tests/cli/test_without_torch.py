@@ -45,6 +45,7 @@ WORK = {
     "bleu": ["{folder}/a.fr", "--ref", "{folder}/a.fr"],
     "score": ["--model", "{run}", "--src", "{folder}/a.en", "--tgt", "{folder}/a.fr"],
     "explain": ["tokens", "--model", "{run}", "The cat sleeps."],
+    "course": [],
     "corpus": ["--out", "{folder}/corpus", "--size", "1000"],
 }
 # Options of theirs that need it, and what the line begins with.
@@ -128,4 +129,4 @@ def test_the_page_says_which_command_needs_it() -> None:
     assert said.keys() == set(NAMES)
     assert {name for name, need in said.items() if need == "yes"} == NEED_TORCH
     partly = {words[0] for words in REFUSED} - NEED_TORCH
-    assert {name for name, need in said.items() if need not in ("yes", "no")} == partly | {"serve"}
+    assert {name for name, need in said.items() if need not in ("yes", "no")} == partly | {"serve", "course"}
