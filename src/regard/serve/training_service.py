@@ -106,8 +106,10 @@ class TrainingService:
             with pool:
                 list(pool.results([(run.model, run.seconds)]))
             run.state = "finished"
-        except WorkerKilledError:
+        except WorkerKilledError as problem:
             run.state = "stopped" if run.is_stopped else "failed"
+            if not run.is_stopped:
+                log.error("the training of %s ended: %s", run.model, problem)
         except Exception:
             log.exception("the training of %s failed", run.model)
             run.state = "failed"

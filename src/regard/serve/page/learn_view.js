@@ -42,9 +42,11 @@ export function learnView() {
     clearTimeout(waiting);
     try {
       const before = runs.at(-1);
-      runs = (await question()).runs;
+      const all = (await question()).runs;
+      runs = all.filter((run) => isActive(run) || run.looks.length); // without those that ended before they began
+      const failed = all.at(-1)?.state === "failed";
       if (runs.at(-1)?.number !== before?.number) [chosen, at] = [0, -1];
-      show(status);
+      show(status, failed ? h("span", { class: "note bad" }, "The training failed; the server’s log says why.") : null);
     } catch (error) {
       show(status, h("span", { class: "note bad" }, error instanceof ApiError ? error.message : String(error)));
     }
@@ -117,7 +119,7 @@ export function learnView() {
 
   function drawRun(run) {
     const look = run.looks[at] ?? run.looks.at(-1);
-    if (!look) return h("p", { class: "quiet" }, preparing(run));
+    if (!look) return h("p", { class: "quiet" }, PREPARING);
     const { source, target } = run.about;
     return h(
       "div",
@@ -205,7 +207,7 @@ export function learnView() {
 }
 
 const isActive = (run) => run?.state === "preparing" || run?.state === "running";
-const preparing = (run) => (run.state === "preparing" ? "Making sentences from the grammar …" : "It ended before it began.");
+const PREPARING = "Starting, and making sentences from the grammar; that takes about ten seconds …";
 
 function mapTitle(look) {
   const [layer, head, count] = look.head;
@@ -214,7 +216,7 @@ function mapTitle(look) {
 }
 
 function progress(run) {
-  if (run.state === "preparing") return h("span", { class: "quiet small" }, preparing(run));
+  if (run.state === "preparing") return h("span", { class: "quiet small" }, PREPARING);
   return h(
     "label",
     { class: "row small quiet" },
