@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from maps import hard
 from regard.errors import InputError
 from regard.explain.explanation import explain
-from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_output
+from regard.explain.heads import Sheet
+from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_drawing, sheet_output
 from regard.report.deliver import PICTURES, Output, contents, write
 from regard.translator import Translator
 from support import need_font
@@ -72,3 +75,15 @@ def test_a_file_that_cannot_be(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         write(map_output(hard("words")), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sheet_names_the_words_at_its_axes(translator: Translator) -> None:
+    sheet = explain(translator, "The cat sleeps.").sheet("encoder")
+    labels = [label.text for label in sheet_drawing(sheet).labels]
+    assert labels.count("cat") == len(sheet.layers) + len(sheet.layers[0])  # left of each layer, above each head
+    thumb, names = sheet.layers[0][0], tuple(f"word{n}" for n in range(90))
+    even = np.full((90, 90), 1 / 90)
+    many = replace(thumb.grid, rows=names, columns=names, values=even, hidden=np.zeros(90), problems=(None,) * 90)
+    drawing = sheet_drawing(Sheet(((replace(thumb, grid=many),),), "many", ""))
+    assert 10 < sum(label.text.startswith("word") for label in drawing.labels) < 90
+    assert "not every word is named" in drawing.caption

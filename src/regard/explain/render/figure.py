@@ -21,10 +21,12 @@ from regard.report.deliver import Output
 from regard.report.drawing import SMALL, Drawing, Item, Label, Tiles, framed, gathered, scale
 from regard.report.json import rounded
 from regard.report.table import Table
-from regard.report.text import LINE, runs_left
+from regard.report.text import LINE, cut, printable, runs_left, width
 
 SIDE_LEAST, SIDE_MOST, PAGE = 118.0, 190.0, 800.0  # bounds of the side of a small map; width of all maps of a layer
 GAP = 14.0  # between small maps
+LEAST_LETTERS = 6.5  # size of the words at the axes, where there are many
+LONGEST_WORD = 9.0  # em
 ROW = LINE * SMALL  # a line of text under a map
 
 
@@ -134,17 +136,57 @@ def view_data(view: View) -> dict[str, Any]:
 def sheet_drawing(sheet: Sheet) -> Drawing:
     """Draws all maps of a sheet, each fitted into a square regardless of its number of words."""
     heads = max(len(layer) for layer in sheet.layers)
-    side = min(max((PAGE - GAP * (heads - 1)) // heads, SIDE_LEAST), SIDE_MOST)
-    items: list[Item] = []
-    y = 0.0
+    first = sheet.layers[0][0].grid
+    beside = _axis_room(first.rows, SIDE_MOST)
+    side = min(max((PAGE - beside - GAP * (heads - 1)) // heads, SIDE_LEAST), SIDE_MOST)
+    left, above = (_axis_room(words, side) for words in (first.rows, first.columns))
+    items: list[Item] = _across(first.columns, left, above - 4, side, heads)
+    y = above
     for layer in sheet.layers:
+        items += _down(first.rows, left - 4, y, side)
         for across, thumb in enumerate(layer):
-            items += _small(thumb, across * (side + GAP), y, side)
+            items += _small(thumb, left + across * (side + GAP), y, side)
         lines = 3 if any(thumb.trust is not None for thumb in layer) else 2
         y += side + ROW * lines + GAP
-    body = Drawing(heads * (side + GAP) - GAP, y - GAP / 2, tuple(items), sheet.title, sheet.caption)
+    thinned = any(len(_axis(words, side)[1]) < len(words) for words in (first.rows, first.columns))
+    caption = sheet.caption + (" · axes: not every word is named" if thinned else "")
+    body = Drawing(left + heads * (side + GAP) - GAP, y - GAP / 2, tuple(items), sheet.title, caption)
     legend, size = scale()
     return framed(body, legend, size)
+
+
+def _axis(words: Sequence[str], side: float) -> tuple[float, list[tuple[int, str]]]:
+    """The size of the letters at an axis of this length, and the words that have room: every one, or every second …"""
+    cell = side / max(len(words), 1)
+    every = 1
+    while cell * every < LEAST_LETTERS * LINE:
+        every += 1
+    named = [(n, cut(printable(word), LONGEST_WORD)) for n, word in enumerate(words) if n % every == 0]
+    return min(SMALL, cell * every / LINE), named
+
+
+def _axis_room(words: Sequence[str], side: float) -> float:
+    size, named = _axis(words, side)
+    return max((width(word) * size for _, word in named), default=0.0) + 6
+
+
+def _down(words: Sequence[str], right: float, y: float, side: float) -> list[Item]:
+    """The words of the rows, at the left of a layer."""
+    size, named = _axis(words, side)
+    cell = side / max(len(words), 1)
+    return [Label(right, y + (n + 0.5) * cell, word, "right", size, QUIET) for n, word in named]
+
+
+def _across(words: Sequence[str], left: float, foot: float, side: float, heads: int) -> list[Item]:
+    """The words of the columns, above the maps of the first layer, read from below to above."""
+    size, named = _axis(words, side)
+    cell, back = side / max(len(words), 1), runs_left(" ".join(words))
+    return [
+        Label(left + head * (side + GAP) + (len(words) - n - 0.5 if back else n + 0.5) * cell, foot, word, "left", size,
+              QUIET, turn=-90.0)
+        for head in range(heads)
+        for n, word in named
+    ]  # fmt: skip
 
 
 def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
