@@ -62,7 +62,10 @@ def refusal(line: str) -> str | None:
 def evaluate(given: dict[str, Any], limit: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """The answer of the process. `limit` is called between the lesson's own code and the line."""
     trees = [compile(expression, "test", "eval") for expression in given["expressions"]]
-    names = lesson_names(given["before"])
+    try:
+        names = lesson_names(given["before"])
+    except ImportError as problem:
+        return {"values": [], "problem": f"This exercise needs what is not installed here: `{problem}`."}
     exec(given["solution"], names)  # what this imports at its first use cannot be imported later
     for tree in trees:
         as_json(eval(tree, names))

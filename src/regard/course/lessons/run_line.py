@@ -7,11 +7,14 @@ built-in functions, an audit hook refuses whatever Python reports about files, p
 kernel hold for all that Python does not report: no further file or socket can be opened, and memory, processor time and
 the time until the answer are bounded. The process has an empty environment.
 
-What this does not promise: it is no jail. A line that corrupts memory (numpy and torch have functions for that) can run
-machine code with the rights of the user, for as long as the limits allow; it cannot open files or sockets then, but
-delete files whose names it knows, or send signals. On macOS the limit of memory has no effect. This is enough for the
-learner's own machine, where the server listens on loopback and accepts requests of its own page alone: whoever can send
-a line can open a terminal, too. It is not enough for a server that others use, so `regard serve` runs no lines.
+What this does not promise: it is no jail. Python reports no `mknod`, and neither threads nor signal handlers, so a
+line that got hold of `os` could make an empty file. A line that corrupts memory (numpy and torch have functions for
+that) can run machine code with the rights of the user, for as long as the limits allow; it cannot open files or
+sockets then, but delete files whose names it knows, or send signals. On macOS the limit of memory has no effect.
+Where several people share a machine, each of them can reach a server on loopback, and send a line to another's.
+
+It is enough for a learner's own machine, whose server listens on loopback and refuses requests of other pages: the
+learner could open a terminal as well. It is not enough for a server that others use, so `regard serve` runs no lines.
 """
 
 from __future__ import annotations
