@@ -13,9 +13,10 @@ from typing import Any
 MOST_CHARACTERS = 500
 MOST_READINGS = 64
 MOST_EXPONENT = 100
+MOST_FACTORS = 5
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 PLAIN = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d{1,2})?")
-POWER = re.compile(r"(?:([-+]?[\d.,]+)[×x*·])?10\^([-+]?\d{1,3})")
+POWER = re.compile(r"(?:([-+]?[\d.,]+)×)?10\^([-+]?\d{1,3})")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
 Reading = tuple[float, ...]
@@ -72,28 +73,35 @@ def _read_text(text: str, count: int) -> list[Reading]:
 def _cleaned(text: str) -> str:
     text = re.sub(r"[\u00a0\u2009\u202f\s]+", " ", text).replace("−", "-").replace("_", "")
     text = re.sub(r"([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: "^" + found[0].translate(SUPERSCRIPTS), text)
-    text = re.sub(r"\s*([/%×^·*])\s*", r"\1", text)
-    text = text.replace("%", "% ")
+    text = re.sub(r"[^\W\d]\w*(?:\([^)]*\))? ?[=≈:]", " ", text)  # "c =", "p1:"
+    text = re.sub(r" and |[|&]", "; ", text).replace("percent", "%")
+    text = re.sub(r"(?<=\d) ?[x*·] ?(?=\d)", "×", text)
+    text = re.sub(r"\s*([/%×^])\s*", r"\1", text)
+    text = re.sub(r"(?<=\d)\.(?= |$)", "", text.replace("%", "% "))  # the end of a sentence
     return text.strip(" []()≈~=")
 
 
 def _splits(text: str) -> list[list[str]]:
-    """The parts of a text with the comma as the decimal sign, and with the comma between numbers."""
-    return [[part for part in re.split(pattern, text) if part] for pattern in (r"[; ]+|, ", r"[;, ]+")]
+    """The parts of a text with the comma as the decimal sign, with the comma between numbers, and of shapes (3 × 5)."""
+    patterns = (r"[; ]+|, ", r"[;, ]+", r"[; ×]+|, ")
+    return [[part for part in re.split(pattern, text) if part] for pattern in patterns]
 
 
 def _read_one(part: str) -> list[float]:
     """The readings of one number, the likeliest first.
 
-    >>> _read_one("1,250"), _read_one("3×10^-2"), _read_one("1/0")
-    ([1.25, 1250.0], [0.03], [])
+    >>> _read_one("1,250"), _read_one("3×10^-2"), _read_one("9×256"), _read_one("1/0")
+    ([1.25, 1250.0], [0.03], [2304.0], [])
     """
     if part.endswith("%"):
         return [value for one in _read_plain(part[:-1]) for value in (one / 100, one)]
     above, sign, below = part.partition("/")
     if sign:
         return [a / b for a in _read_plain(above) for b in _read_plain(below) if b]
-    return _read_plain(part)
+    if found := _read_plain(part):
+        return found
+    factors = part.split("×")[:MOST_FACTORS]
+    return list(map(math.prod, islice(product(*map(_read_plain, factors)), MOST_READINGS))) if factors[1:] else []
 
 
 def _read_plain(part: str) -> list[float]:
