@@ -8,7 +8,7 @@ import { modelName } from "./models.js";
 import * as questions from "./questions.js";
 import { select } from "./state.js";
 import { decimal } from "./text.js";
-import { diffLine, dropText } from "./words.js";
+import { dropText } from "./words.js";
 
 const KEPT = 6; // settings that the list below shows
 
@@ -61,10 +61,9 @@ function drawResult(answer, sel) {
       "div",
       { class: "card" },
       h("h3", {}, whole ? "The model as trained says" : answer.changed ? "Now the model says" : "The model still says"),
-      whole || !answer.changed
-        ? h("p", { class: "reading", dir: "auto" }, answer.own_translation)
-        : diffLine(answer.diff),
-      whole ? null : h("p", { class: "quiet small" }, dropText(answer.drop), "."),
+      h("p", { class: "reading", dir: "auto" }, answer.broken_translation || "(nothing)"),
+      answer.changed ? h("p", { class: "quiet", dir: "auto" }, `As trained: ${answer.own_translation}`) : null,
+      whole ? null : h("p", { class: "quiet small" }, `${dropText(answer.drop)}.`),
     ),
     remarks(questions.settingsOf(sel.broken), answer),
   );
@@ -86,7 +85,7 @@ function figures({ sentences, whole, broken }, unchanged) {
     h(
       "table",
       { class: "plain measured" },
-      h("caption", { class: "small quiet" }, `Measured on ${sentences} sentences`),
+      h("caption", { class: "small quiet" }, `Measured on ${sentences} sentences. Choices: among how many pieces it is undecided.`),
       headRow(["", "loss", "choices", "BLEU"]),
       h("tbody", {}, row("as trained", whole), unchanged ? null : row("now", broken)),
     ),
@@ -112,7 +111,7 @@ function remarks(now, { measured }) {
       "The translation is the same: while it is written there are no later words to look at. The loss is measured with the right " +
         `translation as input, where a position can now see the word that it has to predict. ${
           measured ? "It does not fall but rises: this model never learned to use what is ahead." : ""
-        } A model that is trained without the mask copies that word, has almost no loss, and cannot translate (claim mask).`,
+        } A model that is trained without the mask copies that word, has almost no loss, and cannot translate (regard claims --only mask).`,
     );
   if (now.heads.length)
     found.push("Other heads often do the same work, so that one head is rarely missed. Remove more of one layer to see which layer is.");
