@@ -110,7 +110,7 @@ def diagram_of(
     name: str = "",
 ) -> ModelDiagram:
     """The diagram of a trained model with the tokens of a sentence and of its translation. `query` is the step whose
-    numbers are shown, by default the first of the alignment's layer; an ensemble has none."""
+    numbers are shown, by default the second word's in the layer that aligns; an ensemble has none."""
     return diagram_of_pair(sentence_pair(translator, text, target, sentence=sentence), query, name)
 
 
@@ -140,7 +140,8 @@ def attention_step(
     if not model.has_attention or isinstance(model, Ensemble):
         return None
     maps = forced_maps(model, source, target)
-    query = query or Query("cross", max(0, len(maps.cross) - (1 if model.last_layer_aligns else 2)), 0, 0)
+    aligning = max(0, len(maps.cross) - (1 if model.last_layer_aligns else 2))
+    query = query or Query("cross", aligning, 0, min(1, len(target)))  # the second word, or the end
     layer: Array = np.asarray(getattr(maps, query.kind)[query.layer][0].double())
     known = bool(model.attention_parts())
     return AttentionStep(

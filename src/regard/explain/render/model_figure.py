@@ -11,6 +11,7 @@ from regard.explain.render.diagram_parts import number, sizes
 from regard.explain.render.mixture_drawing import ensemble_drawing, mixture_drawing, mixtures
 from regard.explain.render.reach_drawing import reach_drawing, reaches
 from regard.explain.render.stack_drawing import stack_drawing
+from regard.explain.render.step_drawing import step_drawing
 from regard.explain.render.unrolled_drawing import is_recurrent, unrolled_drawing
 from regard.models.outline import Block, Outline
 from regard.report.deliver import Output
@@ -68,6 +69,8 @@ def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[D
     if is_recurrent(outline):
         found.append(unrolled_drawing(diagram, outline))
     found += [attention_drawing(*one) for one in attentions(outline)[-1:]]
+    if diagram.step is not None and diagram.step.numbers is not None:
+        found.append(step_drawing(diagram.step.numbers))
     found += [mixture_drawing(*one) for one in mixtures(outline)]
     for name, words in (("Encoder", diagram.source), ("Decoder", diagram.read)):
         if reaches(outline, name):

@@ -32,9 +32,9 @@ NUMBER = 22.0  # room for the number of a step
 WITH_NEXT = {"x", "s", "÷√d", "W_O c", "s(t)", "√m c", "W[c; s]", "d"}  # terms in one step with the one after them
 ALL, EVERY = "every word", "each with its own query: a layer"
 SAYS = {  # a term in words; others have their equation alone
-    "x": "the vector of “{word}”",
+    "x": "the vector of {who}",
     "m": "the vectors it may attend to",
-    "q": "the query: what “{word}” looks for",
+    "q": "the query: what {who} seeks",
     "k": "the keys: what words offer",
     "q·k": "how well each key fits",
     "÷√d": "so that softmax stays soft",
@@ -42,9 +42,9 @@ SAYS = {  # a term in words; others have their equation alone
     "α": "the weights: their sum is 1",
     "v": "the values: what words pass on",
     "αv": "each value times its weight",
-    "c": "their sum: this head's answer",
+    "c": "their sum: the answer",
     "W_O c": "what this head adds",
-    "output": "all heads: “{word}” anew",
+    "output": "all heads together",
     "s": "the decoder's state, which asks",
     "h": "the encoder's states",
     "αh": "each state times its weight",
@@ -119,14 +119,16 @@ class _Picture:
             for n, vector in enumerate(self.every):
                 self.add(number, *_strip(vector, self.x(n), y, most))
             y += ROW
-        title = f"One step of attention: “{self.asks}” in “{printable(self.step.source)}”"
+        verb = "" if self.step.query.kind == "encoder" else "predicting "
+        title = f"One step of attention: {verb}“{self.asks}” in “{printable(self.step.source)}”"
         return Drawing(total, y + 4, tuple(self.items), title, self._caption(), tuple(self.frames))
 
     def x(self, n: int) -> float:
         return self.first + self.column * (n + 0.5)
 
     def says(self, term: Term) -> str:
-        return SAYS.get(term.name, "").format(word=self.asks)
+        who = f"“{self.asks}”" if self.step.query.kind == "encoder" else "this step"
+        return SAYS.get(term.name, "").format(who=who)
 
     def _said(self, frame: int, name: str, what: str, y: float) -> None:
         self.add(frame, Label(NUMBER, y + ROW / 2 - (8 if what else 0), name, "left", SIZE, INK, True))
@@ -172,7 +174,11 @@ def _asking(step: StepNumbers) -> str:
 def _equation(term: Term) -> str:
     """The name of a term, its equation where it is short, and how many numbers a vector has."""
     size = "" if term.of_keys and term.values.ndim == 1 else f" ({term.values.shape[-1]:,})"
-    short = term.name != term.what and width(term.what) < 10 and not term.what.startswith("the ")
+    short = (
+        term.name.replace(" ", "") != term.what.replace(" ", "")
+        and width(term.what) < 10
+        and not term.what.startswith("the ")
+    )
     return f"{term.name} = {term.what}{size}" if short else term.name + size
 
 
