@@ -39,16 +39,25 @@ export function lessonEntrance() {
       await loadProgress(all.can);
       const lesson = number ? await ask(`/api/lessons/${number}`) : null;
       if (open !== number) return undefined;
-      if (!lesson) return show(element, lessonList(all.lessons, go));
+      document.title = `${lesson ? `${number}. ${lesson.title}` : "Lessons"} · regard`;
+      if (!lesson) return (show(element, lessonList(all.lessons, go)), arrive());
       // a lesson brings its own sentence, unless the link that led here has one
       if (!(changed?.size > 10 && sel.text)) select(beginning(lesson));
       draw(lesson, all);
+      arrive();
       return views.forEach((view) => view.update(current(), null));
     } catch (error) {
       open = null;
       const message = error instanceof ApiError ? error.message : String(error);
       return show(element, h("p", { class: "note bad" }, message, " "), h("p", {}, linkTo(0, "All lessons")));
     }
+  }
+
+  /** The link that was followed is gone: go on at the heading. */
+  function arrive() {
+    const heading = element.querySelector("h1");
+    heading.tabIndex = -1;
+    if (document.activeElement === document.body) heading.focus({ preventScroll: true });
   }
 
   function draw(lesson, { lessons, can }) {
