@@ -19,7 +19,7 @@ def test_a_part_is_put_back_and_removed_by_keyboard(open_page: Open) -> None:
     view = page.locator("[id^=panel-break]")
     view.scroll_into_view_if_needed()
     now = view.get_by_role("rowheader", name="now")
-    expect(now).to_be_visible()
+    expect(now).to_be_visible(timeout=90_000)  # the model is loaded first
     expect(view.get_by_text("a bag of words")).to_be_visible()
     assert serious(page, "[id^=panel-break]") == []
     view.get_by_role("button", name="Put back: Positions").press("Enter")
