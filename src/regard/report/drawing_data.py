@@ -21,7 +21,7 @@ def drawing_data(drawing: Drawing) -> dict[str, Any]:
         "caption": drawing.caption,
         "width": rounded(drawing.width, 1),
         "height": rounded(drawing.height, 1),
-        "items": rounded(items, 1),
+        "items": rounded(items, 2),
     }
 
 
@@ -31,7 +31,8 @@ def colour_name(colour: str) -> str:
 
 def _box(box: Box) -> dict[str, Any]:
     place = {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
-    return {"box": place, "fill": colour_name(box.fill), "round": box.round, **_note(box.note)}
+    style = {"fill": colour_name(box.fill), "round": box.round, "opacity": box.opacity}
+    return {"box": place, **style, **_note(box.note)}
 
 
 def _label(label: Label) -> dict[str, Any]:

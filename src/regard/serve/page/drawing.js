@@ -27,13 +27,14 @@ const ANCHORS = { left: "start", middle: "middle", right: "end" };
 
 function item(one) {
   const note = one.note ? svg("title", {}, one.note) : null;
-  if (one.box) return svg("rect", { ...one.box, rx: one.round, fill: colour(one.fill) }, note);
+  const opacity = one.opacity < 1 ? one.opacity : null;
+  if (one.box) return svg("rect", { ...one.box, rx: one.round, fill: colour(one.fill), opacity }, note);
   if (one.dot) return svg("circle", { ...one.dot, fill: colour(one.fill) }, note);
   const stroke = {
     fill: "none",
     stroke: colour(one.stroke),
     "stroke-width": one.width,
-    opacity: one.opacity < 1 ? one.opacity : null,
+    opacity,
     "stroke-dasharray": one.dashed ? "6 4" : null,
   };
   if (one.line) return svg("polyline", { points: written(one.line), ...stroke });
