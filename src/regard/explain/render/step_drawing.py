@@ -161,8 +161,8 @@ class _Picture:
         where = f"{self.step.architecture}, {query.kind} attention, layer {query.layer + 1}, head {query.head + 1}"
         return (
             f"{where} · {self.step.numbers.equation} · a vector, with its length in brackets: its first {SHOWN} "
-            "numbers, blue above zero, brown or orange below, the largest of its row strongest · computed from the weights and "
-            "held against the model's own pass"
+            "numbers, blue above zero, brown or orange below, the largest of its row strongest · computed from the "
+            "weights and held against the model's own pass"
         )
 
 
