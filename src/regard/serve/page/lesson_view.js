@@ -12,16 +12,18 @@ export function liveView(block, context, index) {
   const { views, add, hasModel } = context;
   const make = views[block.name];
   if (!make) return h("p", { class: "note" }, `This page has no view “${block.name}”.`);
-  const { model, ...rest } = block.set;
-  const first = model && hasModel(model) ? block.set : rest;
+  const wanted = [block.set.model ?? context.lesson.start.model, ...block.tries.map((each) => each.set.model)];
+  const missing = [...new Set(wanted)].filter((name) => name && !hasModel(name));
+  const known = ({ model, ...rest }) => (model && hasModel(model) ? { model, ...rest } : rest);
+  const first = known(block.set);
   const own = Object.keys(first).length ? ownSelection(first) : null;
   const view = within(own, () => make());
-  const tries = block.tries.map((each) => button(each.label, () => (own ? own.reset(each.set) : select(each.set))));
+  const tries = block.tries.map((each) => button(each.label, () => (own ? own.reset(known(each.set)) : select(known(each.set)))));
   const element = h(
     "section",
     { class: "scene" },
     h("div", { class: "prose" }, fromHtml(block.caption)),
-    model && !hasModel(model) ? otherModel(model) : null,
+    missing.length ? otherModel(missing.join(" and ")) : null,
     "text" in first ? ownText(own) : common(context),
     tries.length ? h("p", { class: "row" }, tries) : null,
     h("div", { class: "view" }, view.element),
