@@ -31,6 +31,11 @@ def test_several_numbers(text: str) -> None:
     assert any(one == pytest.approx((0.665, 0.245, 0.09)) for one in read_numbers(text, 3))
 
 
+@pytest.mark.parametrize("text", ["3×5, 3 x 32", "(3, 5), (3, 32)", "[3,5] and [3,32]", "a = (3, 5), b = 3*32"])
+def test_shapes(text: str) -> None:
+    assert (3, 5, 3, 32) in read_numbers(text, 4)
+
+
 @pytest.mark.parametrize(
     "given", ["", "two", "1/0", "nan", "inf", "1/2/3", "--2", "1..2", None, True, float("inf"), [None], {}, "1" * 999]
 )

@@ -74,11 +74,12 @@ def _cleaned(text: str) -> str:
     text = re.sub(r"[\u00a0\u2009\u202f\s]+", " ", text).replace("−", "-").replace("_", "")
     text = re.sub(r"([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: "^" + found[0].translate(SUPERSCRIPTS), text)
     text = re.sub(r"[^\W\d]\w*(?:\([^)]*\))? ?[=≈:]", " ", text)  # "c =", "p1:"
+    text = re.sub(r"[\[\]() ]+(?=,)|[\[\]()]", " ", text).replace(" ,", ",")  # "(3, 5), (3, 32)"
     text = re.sub(r" and |[|&]", "; ", text).replace("percent", "%")
     text = re.sub(r"(?<=\d) ?[x*·] ?(?=\d)", "×", text)
     text = re.sub(r"\s*([/%×^])\s*", r"\1", text)
     text = re.sub(r"(?<=\d)\.(?= |$)", "", text.replace("%", "% "))  # the end of a sentence
-    return text.strip(" []()≈~=")
+    return text.strip(" ≈~=")
 
 
 def _splits(text: str) -> list[list[str]]:

@@ -76,6 +76,9 @@ function drawWords(answer, sel) {
       uncovered: answer.uncovered,
       choose,
     }),
+    links.length || !answer.words.length
+      ? null
+      : h("p", { class: "small quiet" }, "No ribbons: they are drawn from attention weights, and there are none here."),
     alarms(answer, sel),
     sel.word >= 0 && answer.words[sel.word] ? wordCard(answer, sel.word) : null,
     sel.source >= 0 && answer.source_words[sel.source] ? sourceCard(answer, sel.source) : null,

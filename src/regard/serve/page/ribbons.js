@@ -4,6 +4,7 @@
 import { h, svg } from "./dom.js";
 import { direction } from "./text.js";
 import { rovingLine } from "./roving.js";
+import { level, sureness } from "./words.js";
 
 /**
  * @param {object} pair
@@ -31,7 +32,7 @@ export function ribbons({ source, target, links, word = -1, from = -1, uncovered
             "button",
             {
               type: "button",
-              class: side === "source" && uncovered.includes(number) ? "word uncovered" : "word",
+              class: `word ${mark(side, number, one)}`,
               "data-number": number,
               "data-key": `${side}-${number}`,
               "aria-pressed": String(number === selected),
@@ -45,7 +46,10 @@ export function ribbons({ source, target, links, word = -1, from = -1, uncovered
       "button",
       Math.max(0, selected),
     );
+  const mark = (side, number, one) =>
+    side === "target" ? level(sureness(one)) : uncovered.includes(number) ? "uncovered" : "";
   const described = (side, number, text) => {
+    if (!links.length) return text;
     const others = links
       .filter((link) => link[side === "source" ? 0 : 1] === number)
       .map((link) => (side === "source" ? target[link[1]] : source[link[0]])?.text);
