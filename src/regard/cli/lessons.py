@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sys
-import threading
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,6 +64,9 @@ def course(
     from regard.serve.settings import LOOPBACK, ServeConfig
 
     def announce(address: str) -> None:
+        import threading
+        import webbrowser
+
         place = f"{address}/#/lesson?lesson={chosen.number}"
         print(f"lesson {chosen.number}, {chosen.title}: {place}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
         if not no_browser and has_screen():
@@ -122,6 +122,8 @@ def has_screen() -> bool:
 
 
 def is_free(host: str, port: int) -> bool:
+    import socket
+
     with contextlib.closing(socket.socket()) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
