@@ -20,7 +20,10 @@ from regard.report.json import rounded
 from regard.report.page import page, picture
 from regard.report.table import Table
 
-BOXES = "a box: its name, what leaves it (positions × numbers), its parameters, its operations; on a norm: parameters"
+BOXES = (
+    "read from below to above · a box: its name, what leaves it (positions × numbers), its parameters, its operations; "
+    "on a norm: parameters"
+)
 
 
 def model_output(diagram: ModelDiagram) -> Output:
@@ -65,7 +68,7 @@ def panels(diagram: ModelDiagram) -> list[Drawing]:
 
 def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[Drawing]:
     whole = stack_drawing(outline, diagram.source, diagram.read, title)
-    found = [replace(whole, caption=BOXES)]
+    found = [replace(whole, caption=legend(outline))]
     if is_recurrent(outline):
         found.append(unrolled_drawing(diagram, outline))
     found += [attention_drawing(*one) for one in attentions(outline)[-1:]]
@@ -76,6 +79,19 @@ def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[D
         if reaches(outline, name):
             found.append(reach_drawing(outline, name, words))
     return found
+
+
+def legend(outline: Outline) -> str:
+    """How the picture of the whole is read, with the signs that it has."""
+    layers = [layer for one in outline.folded().sides for layer in one.layers]
+    subs = [sub for layer in layers for sub in layer.sublayers]
+    signs = [
+        (any(layer.count > 1 for layer in layers), "× N: N equal layers"),
+        (any(sub.residual for sub in subs), "a line past boxes to Add: their input is added to their output"),
+        (any(sub.asked_by_last for sub in subs), "dashed: the state of the step before, which asks"),
+        (bool(outline.memory), "from the top of the encoder: what the decoder reads of the source"),
+    ]
+    return " · ".join([BOXES, *(text for seen, text in signs if seen)])
 
 
 # ── as a table ──────────────────────────────────────────────────────────────────────────────────────────────────────
