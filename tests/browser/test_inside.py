@@ -23,6 +23,12 @@ def test_a_word_shows_its_shares_and_alternatives(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("word=2"))
 
 
+def test_unsure_words_are_underlined(open_page: Open) -> None:
+    page = open_page("inside", text="The photosynthesiser hummed quietly.")
+    unsure = page.locator("#panel-words .target .low").first
+    expect(unsure).to_have_css("text-decoration-line", "underline")
+
+
 def test_the_sentence_and_the_word_that_were_chosen_lead_every_panel(open_page: Open) -> None:
     page = open_page(
         "inside",

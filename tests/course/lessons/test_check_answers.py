@@ -58,6 +58,7 @@ def test_a_line_is_run() -> None:
     assert check(exercise, "weights = scores").message == "`sum(weights)` is 3; needed: 1. exp, then divide."
     assert check(exercise, "weights = max(scores)").message.endswith("The largest is not needed.")
     assert check(exercise, "weights = x").message == "`NameError: name 'x' is not defined` exp, then divide."
+    assert check(exercise, "max(scores)").message == "The result needs its name: `weights = …`."
 
 
 @pytest.mark.parametrize("table", [one for one in ALL if one is not LINE], ids=lambda table: table["id"])

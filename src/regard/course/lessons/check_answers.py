@@ -150,6 +150,9 @@ def judge_line(exercise: LineExercise, line: str, run: LineRun) -> Result:
         said = f"`{failed[0].expression}` is {_shown(failed[1])}; needed: {_shown(failed[0].value)}."
     else:
         said = run.problem
+        name = exercise.begin.partition("=")[0].strip()
+        if f"name '{name}' is not defined" in said:
+            return Result(False, f"The result needs its name: `{name} = …`.")
     hint = next(hint.text for hint in exercise.hints if not hint_conditions(hint) or (hint.contains or "") in line)
     return Result(False, f"{said} {hint}")
 
