@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import sys
 from pathlib import Path
@@ -21,27 +22,31 @@ from regard.formats.document import FormatOptions
 from regard.formats.translate_document import translate_document
 
 TEXTS = ["one", None, "", "42", "deux é", "three"] * 5
-TABLE = pa.table(
-    {
-        "id": pa.array(range(30)),
-        "text": pa.array(TEXTS),
-        "large": pa.array(TEXTS, pa.large_string()),
-        "kind": pa.array(TEXTS).dictionary_encode(),
-        "list": pa.array([["a"], None] * 15),
-    },
-    metadata={"made": "here"},
-)
+
+
+@functools.cache  # pyarrow imports pandas for its first array
+def table() -> pa.Table:
+    return pa.table(
+        {
+            "id": pa.array(range(30)),
+            "text": pa.array(TEXTS),
+            "large": pa.array(TEXTS, pa.large_string()),
+            "kind": pa.array(TEXTS).dictionary_encode(),
+            "list": pa.array([["a"], None] * 15),
+        },
+        metadata={"made": "here"},
+    )
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("regard.bulk.translate_file.MAX_CHUNK_LINES", 4)
-    pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=7, compression="zstd")
+    pq.write_table(table(), tmp_path / "a.parquet", row_group_size=7, compression="zstd")
     return tmp_path / "a.parquet"
 
 
 def shouted(column: str) -> list[str | None]:
-    return [text and text.upper() for text in TABLE.column(column).to_pylist()]
+    return [text and text.upper() for text in table().column(column).to_pylist()]
 
 
 def test_chosen_columns_alone_change(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +58,7 @@ def test_chosen_columns_alone_change(file: Path, tmp_path: Path, monkeypatch: py
     for column in ("text", "large", "kind"):
         assert new.column(column).to_pylist() == shouted(column)
     for column in ("id", "list"):
-        assert new.column(column).to_pylist() == TABLE.column(column).to_pylist()
+        assert new.column(column).to_pylist() == table().column(column).to_pylist()
     about = pq.ParquetFile(out).metadata
     assert about.row_group(0).column(1).compression == "ZSTD"
     assert about.num_row_groups == 3  # of 12, 12 and 6 rows
@@ -70,7 +75,7 @@ def test_any_column_comes_back(texts: list[str | None]) -> None:
 
 
 def test_no_rows(file: Path, tmp_path: Path) -> None:
-    pq.write_table(TABLE.slice(0, 0), file)
+    pq.write_table(table().slice(0, 0), file)
     translate_file(Shouting(), FileJob(file, "parquet", ("text",)), tmp_path / "out")  # type: ignore[arg-type]
     assert pq.read_table(tmp_path / "out").num_rows == 0
 

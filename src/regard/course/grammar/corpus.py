@@ -172,7 +172,7 @@ class _Listing:
 
 
 def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
-    """Generates the four splits, "train" with `size` pairs. dev and test depend only on the seed.
+    """Generates the four splits, "train" with `size` pairs. From 5,000 pairs on, dev and test depend only on the seed.
 
     >>> sorted(generate(1000)), len(generate(1000)["train"].examples)
     (['compositional', 'dev', 'test', 'train'], 1000)
