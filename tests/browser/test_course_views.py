@@ -28,6 +28,34 @@ def test_a_part_is_put_back_and_removed_by_keyboard(open_page: Open) -> None:
     page.keyboard.press("Enter")
     expect(now).to_be_visible()
     expect(view.get_by_text("What you tried: 2")).to_be_visible()
+    expect(view.get_by_role("slider", name="Positions")).to_be_visible()
+    view.get_by_role("button", name="Put everything back").press("Enter")  # which leaves nothing for this button to do
+    expect(now).to_have_count(0)
+    expect(view.get_by_role("button", name="Remove: Causal mask")).to_be_focused()
+
+
+def test_heads_stay_open_when_the_last_is_put_back(open_page: Open) -> None:
+    page = open_page("lesson", lesson=8)
+    view = page.locator("[id^=panel-break]")
+    view.scroll_into_view_if_needed()
+    view.get_by_text("Heads: all 48 there").click()
+    head = view.get_by_role("button", name="remove head 1 of layer 1", exact=True).first
+    head.press("Enter")
+    expect(view.get_by_text("Heads: 1 of 48 removed")).to_be_visible()
+    head.press("Enter")
+    expect(view.get_by_text("Heads: all 48 there")).to_be_visible()
+    expect(head).to_be_focused()
+
+
+def test_a_choice_keeps_the_focus(open_page: Open) -> None:
+    page = open_page("lesson", lesson=4)
+    view = page.locator("[id^=panel-align]")
+    view.scroll_into_view_if_needed()
+    scale = view.get_by_role("group", name="Scale").get_by_role("radio")
+    scale.nth(0).press("ArrowRight")
+    expect(scale.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(scale.nth(0)).to_be_checked()
 
 
 def watched(model: str, number: int) -> dict[str, Any]:

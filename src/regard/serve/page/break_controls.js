@@ -58,6 +58,7 @@ function slider({ name, label, what, steps, value, say, remove, normal = 1, extr
     max: steps.length - 1,
     step: 1,
     value: near,
+    "aria-label": label, // its label has an output, too, which takes the name
     "aria-valuetext": say(steps[near]),
     "data-key": `break-${name}`,
     oninput: () => {
@@ -146,6 +147,7 @@ function maskSwitch(now) {
   );
 }
 
+const switches = { open: false }; // whether the reader has opened them
 const KINDS = { encoder: "in the encoder", decoder: "in the decoder", cross: "from decoder to source" };
 
 function headSwitches(heads, now) {
@@ -158,7 +160,11 @@ function headSwitches(heads, now) {
   const layersOf = (kind) => Map.groupBy(heads.filter((head) => head[0] === kind), (head) => head[1]);
   return h(
     "details",
-    { class: "fold head-switches", open: gone.size > 0 },
+    {
+      class: "fold head-switches",
+      open: gone.size > 0 || switches.open,
+      ontoggle: (event) => (switches.open = event.currentTarget.open),
+    },
     h("summary", {}, gone.size ? `Heads: ${gone.size} of ${heads.length} removed` : `Heads: all ${heads.length} there`),
     h(
       "div",

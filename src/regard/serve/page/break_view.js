@@ -125,7 +125,7 @@ function drawTried(tried, sel) {
   const measured = rows.some((row) => score(row));
   return h(
     "details",
-    { class: "fold tried" },
+    { class: "fold tried", open: tried.open, ontoggle: (event) => (tried.open = event.currentTarget.open) },
     h("summary", {}, `What you tried: ${rows.length}`),
     h(
       "div",
@@ -144,7 +144,11 @@ function drawTried(tried, sel) {
               h("td", {}, row[0] || "as trained"),
               score(row) ? [h("td", {}, decimal(score(row).loss)), h("td", {}, decimal(score(row).bleu, 1))] : null,
               h("td", {}, decimal(row[1].drop)),
-              h("td", {}, button("again", () => select({ broken: row[0] }), { class: "link small", "aria-label": `again: ${row[0] || "as trained"}` })),
+              h("td", {}, button("again", () => select({ broken: row[0] }), {
+                class: "link small",
+                "aria-label": `again: ${row[0] || "as trained"}`,
+                "data-key": `again-${row[0]}`,
+              })),
             ),
           ),
         ),

@@ -79,16 +79,28 @@ export function choice(name, options, value, choose) {
       h(
         "label",
         { title },
-        h("input", { type: "radio", name: group, value: key, checked: key === value, onchange: () => choose(key) }),
+        h("input", {
+          type: "radio",
+          name: group,
+          value: key,
+          checked: key === value,
+          "data-key": `${name}-${key}`,
+          onchange: () => choose(key),
+        }),
         h("span", {}, label),
       ),
     ),
   );
 }
 
+/** What may be wider than the window and has nothing to focus: the keyboard scrolls it. */
+export function scroller(label, ...children) {
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, children);
+}
+
 /** The head of a plain table: a row of the names of its columns. */
 export function headRow(names) {
-  const cells = names.map((name) => h("th", { scope: "col" }, name));
+  const cells = names.map((name) => (name ? h("th", { scope: "col" }, name) : h("td")));
   return h("thead", {}, h("tr", {}, cells));
 }
 

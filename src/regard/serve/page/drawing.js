@@ -1,8 +1,9 @@
 // Pictures that the server makes, as SVG in the colours of the page.
 
-import { h, svg } from "./dom.js";
+import { h, scroller, svg } from "./dom.js";
 
 const NARROW = 510; // pixels: a picture that is shrunk to a phone and stays readable
+const LEAST = 0.75; // of its width; below that its words are too small
 
 /** @param {{title: string, caption: string, width: number, height: number, items: object[]}} picture */
 export function drawing(picture) {
@@ -14,9 +15,9 @@ export function drawing(picture) {
   );
   return h(
     "figure",
-    { class: width < NARROW ? "drawing narrow" : "drawing" },
+    { class: width < NARROW ? "drawing narrow" : "drawing", vars: { "--least": `${LEAST * width}px` } },
     h("h3", {}, picture.title),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": picture.title }, drawn),
+    scroller(picture.title, drawn),
     h("figcaption", { class: "caption" }, picture.caption),
   );
 }

@@ -85,13 +85,16 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   }
 
   function redraw(sel) {
-    const key = body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    // a control that the new drawing lacks leaves the focus to the one before it
+    const keyed = [...body.querySelectorAll("[data-key]")];
+    const keys = keyed.slice(0, keyed.indexOf(document.activeElement) + 1).map((one) => one.dataset.key);
+    const now = (key) => body.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
     within(part, () => {
       show(body, draw(answer, sel));
       say(caption?.(answer, sel));
     });
     state("ready");
-    if (key) body.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+    keys.reverse().map(now).find((one) => one?.checkVisibility())?.focus();
   }
 
   function refuse(error, again = null) {

@@ -1,6 +1,6 @@
 // Panel K: the model as a diagram of its modules, or an architecture by its sizes.
 
-import { h, headRow } from "./dom.js";
+import { h, headRow, scroller } from "./dom.js";
 import { drawing } from "./drawing.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
@@ -36,9 +36,8 @@ function drawModel(answer, sel) {
       "details",
       { class: "details" },
       h("summary", {}, "All blocks as a table"),
-      h(
-        "div",
-        { class: "scroll" },
+      scroller(
+        "All blocks as a table",
         h("table", { class: "plain" }, headRow(answer.header), h("tbody", {}, answer.rows.map(row))),
       ),
     ),

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { shownMap } from "./attention_view.js";
-import { h } from "./dom.js";
+import { h, scroller } from "./dom.js";
 import { TURNS } from "./heatmap.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
@@ -60,9 +60,8 @@ function drawStep(answer, sel) {
       h("b", { dir: "auto" }, answer.query),
     ),
     h("p", { class: "equation" }, answer.equation),
-    h(
-      "div",
-      { class: "scroll" },
+    scroller(
+      "The numbers of each key",
       h(
         "table",
         { class: "plain numbers" },
@@ -87,9 +86,8 @@ function drawStep(answer, sel) {
       "details",
       { class: "fold" },
       h("summary", {}, "The vectors behind them"),
-      h(
-        "div",
-        { class: "scroll" },
+      scroller(
+        "The vectors behind them",
         vectors.map((term) => vectorTable(term, answer.keys)),
       ),
     ),

@@ -1,7 +1,7 @@
 // Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
 
 import { alternatives } from "./alternatives.js";
-import { button, h, headRow } from "./dom.js";
+import { button, h, headRow, scroller } from "./dom.js";
 import { live, panel } from "./live.js";
 import { explains, modelOf, modelPicker, pairName } from "./models.js";
 import * as questions from "./questions.js";
@@ -179,9 +179,8 @@ function probabilityTable(answer, sel) {
       ontoggle: (event) => (probabilityTable.open = event.currentTarget.open),
     },
     h("summary", {}, "Every word as a table"),
-    h(
-      "div",
-      { class: "scroll" },
+    scroller(
+      "Every word as a table",
       h(
         "table",
         { class: "plain" },

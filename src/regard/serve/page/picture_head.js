@@ -1,6 +1,6 @@
 // Inside a layer: the heads of an attention, the vectors and maps of one head, one dot product, and the numbers of any part.
 
-import { button, h } from "./dom.js";
+import { button, h, scroller } from "./dom.js";
 import { heatmap, pixels } from "./heatmap.js";
 import { headRow, open, stepOf, tokensOf } from "./picture_stack.js";
 import { select } from "./state.js";
@@ -131,7 +131,7 @@ export function dotView(answer) {
       ),
     ),
     keyTable(dot, keys),
-    h("details", { class: "fold" }, h("summary", {}, "Every term"), h("div", { class: "scroll" }, termTable(dot, left, right))),
+    h("details", { class: "fold" }, h("summary", {}, "Every term"), scroller("Every term", termTable(dot, left, right))),
   ];
 }
 

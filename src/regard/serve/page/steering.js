@@ -68,7 +68,7 @@ export function steering(attention) {
             ),
           { class: "main" },
         ),
-        button("Put back", () => ((shown = null), update())),
+        button("Put back", () => (sliders.forEach((one) => one.reset()), show(result))),
       ),
     );
   }
@@ -119,7 +119,10 @@ function slider(text, weight) {
     value: weight.toFixed(2),
     "aria-label": `weight on ${text}`,
   });
-  const number = h("output", {}, percent(Number(input.value)));
-  input.addEventListener("input", () => show(number, percent(Number(input.value))));
-  return { element: h("label", {}, h("span", { dir: "auto" }, text), input, number), value: () => Number(input.value) };
+  const number = h("output");
+  const say = () => show(number, percent(Number(input.value)));
+  const reset = () => ((input.value = weight.toFixed(2)), say());
+  input.addEventListener("input", say);
+  say();
+  return { element: h("label", {}, h("span", { dir: "auto" }, text), input, number), value: () => Number(input.value), reset };
 }
