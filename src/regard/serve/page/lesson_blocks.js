@@ -18,6 +18,9 @@ export function drawBlock(block, context, index) {
   return DRAWN[block.kind]?.(block, context, index) ?? null;
 }
 
+/** A command may be long: its line wraps, while tables of numbers keep theirs. */
+const commandLine = (line) => (line.startsWith("$ ") ? h("span", { class: "command" }, line) : line);
+
 const plain = (kind) => (block) => h("pre", { class: kind, tabindex: "0" }, block.text);
 
 const DRAWN = {
@@ -32,7 +35,7 @@ const DRAWN = {
       h("pre", { tabindex: "0" }, block.text),
       h("figcaption", { class: "small quiet" }, block.file),
     ),
-  console: plain("session"),
+  console: (block) => h("pre", { class: "session", tabindex: "0" }, block.text.split(/(?<=\n)/).map(commandLine)),
   python: plain("session"),
   exercise: (block, { lesson, can, done, onRight }) =>
     exerciseView(lesson, block, { can, done: done.has(block.id), onRight: () => onRight(block.id) }).element,

@@ -28,7 +28,7 @@ export function alignPanel() {
       title: "Where it looks",
       lede:
         "Each translated word (down) and the source words that it attends to (across); a row sums to 1. This " +
-        "is what the model reads, not by itself a reason for what it says: panel I compares the two.",
+        "is what the model reads, not by itself a reason for what it says: “What it relied on” compares the two.",
     },
     map,
     hand,

@@ -31,7 +31,7 @@ export function bleuPanel() {
     },
     draw: drawScore,
     caption: (answer) => answer.signature,
-    empty: "Write a reference to see the score; the translation is the one of panel A.",
+    empty: "Write a reference to see the score; the translation is the model’s.",
   });
   return panel(
     {
@@ -57,7 +57,7 @@ function drawScore(answer) {
       { class: "scroll" },
       h(
         "table",
-        { class: "plain" },
+        { class: "plain counts" },
         headRow(["Run of", "Counted", "Precision", "The runs of the translation"]),
         h(
           "tbody",
