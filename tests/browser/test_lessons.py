@@ -80,6 +80,7 @@ def test_a_view_with_its_own_sentence_keeps_it(open_page: Open) -> None:
     page.goto(page.url.partition("#")[0] + "#/lesson?lesson=1")
     views = page.locator(".scene")
     expect(views.nth(0).locator(".pieces")).to_contain_text("cat")
+    views.nth(2).scroll_into_view_if_needed()  # a view asks when it is about to be seen
     expect(views.nth(1).locator(".pieces")).to_contain_text("dog")
     expect(views.nth(2)).to_contain_text("This server has no model en-xx")
     views.nth(1).get_by_role("button", name="A try").click()

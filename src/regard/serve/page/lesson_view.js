@@ -24,7 +24,7 @@ export function liveView(block, context, index) {
     { class: "scene" },
     h("div", { class: "prose" }, fromHtml(block.caption)),
     missing.length ? otherModel(missing.join(" and ")) : null,
-    "text" in first ? ownText(own) : common(context),
+    "text" in first ? ownText(own) : null,
     tries.length ? h("p", { class: "row" }, tries) : null,
     h("div", { class: "view" }, view.element),
   );
@@ -32,7 +32,7 @@ export function liveView(block, context, index) {
   uniqueIds(view.element, index);
   if (own) within(own, () => subscribe((sel, changed) => view.update(sel, changed)));
   add({ update: (sel, changed) => (own ? own.follow(changed) : view.update(sel, changed)) });
-  return element;
+  return ["text" in first ? null : common(context), element]; // what happens inside an element belongs to its own selection
 }
 
 function otherModel(model) {
@@ -43,14 +43,15 @@ function otherModel(model) {
 function common(context) {
   if (context.shared) return null;
   context.shared = true;
-  const { text } = context.lesson.start;
+  const { text, model } = context.lesson.start;
   if (isSaved()) return savedPicker();
+  const start = context.hasModel(model) ? { model, text } : { text };
   return h(
     "div",
     { class: "own-sentence" },
     h("span", { class: "small quiet" }, "The sentence of the live views of this lesson; you may write another"),
     sourceBox({ rows: 1, label: "The sentence of this lesson", placeholder: "Type a sentence" }),
-    text ? h("p", {}, button("Back to the lesson’s sentence", () => select({ text }), { class: "small link" })) : null,
+    text ? h("p", {}, button("Back to the lesson’s sentence", () => select(start), { class: "small link" })) : null,
   );
 }
 
