@@ -3,7 +3,7 @@
 import { h, scroller, svg } from "./dom.js";
 
 const NARROW = 510; // pixels: a picture that is shrunk to a phone and stays readable
-const LEAST = 0.75; // of its width; below that its words are too small
+const LEAST = 0.72; // of its width; below that its words are too small
 
 /** @param {{title: string, caption: string, width: number, height: number, items: object[]}} picture */
 export function drawing(picture) {
