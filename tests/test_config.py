@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,6 +18,14 @@ Size = Literal["small", "large"]
 class Inner:
     rate: float = key(0.5, "how fast")
     size: Size = key("small", "how large")
+
+
+@dataclass(frozen=True)
+class Needy:
+    """Keys without a default, and a table of any keys."""
+
+    name: str
+    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,14 @@ def test_build() -> None:
     assert build(Outer, {}, "outer") == Outer()
     assert build(Outer, {"steps": 3, "parts": [1, 2]}, "outer") == Outer(steps=3, parts=(1, 2))
     assert build(Inner, {"rate": 1}, "inner") == Inner(rate=1.0)
+
+
+def test_keys_without_a_default_are_needed() -> None:
+    assert build(Needy, {"name": "a", "options": {"b": 1}}, "needy") == Needy("a", {"b": 1})
+    with pytest.raises(RecipeError, match=r"^needy needs options$"):
+        build(Needy, {"name": "a"}, "needy")
+    with pytest.raises(RecipeError, match=r"^needy\.options must be a table, but is 3$"):
+        build(Needy, {"name": "a", "options": 3}, "needy")
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,8 @@ def describe(kind: Any) -> str:
         return " or ".join(describe(a) for a in get_args(kind))
     if get_origin(kind) in (list, tuple):
         return f"a list of {describe(get_args(kind)[0])}"
+    if get_origin(kind) is Mapping:
+        return "a table"
     if dataclasses.is_dataclass(kind):
         return f"tables of a recipe with the keys {', '.join(f.name for f in dataclasses.fields(kind))}"
     return names.get(kind, str(kind))
@@ -143,7 +145,7 @@ def accept(value: Any, kind: Any) -> Any:
         return _first_accepted(accept, value, get_args(kind))
     if origin in (list, tuple) and isinstance(value, (list, tuple)):
         return tuple(accept(v, get_args(kind)[0]) for v in value)
-    if origin is Literal and value in get_args(kind):
+    if (origin is Literal and value in get_args(kind)) or (origin is Mapping and isinstance(value, Mapping)):
         return value
     if dataclasses.is_dataclass(kind) and isinstance(value, Mapping):
         return build(kind, value, kind.__name__.removesuffix("Config").lower())  # type: ignore[arg-type, union-attr]
@@ -201,7 +203,7 @@ def keys_of(section: type) -> dict[str, Any]:
 
 
 def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
-    """Builds a section from a mapping. Errors for unknown keys and wrong types say what is allowed."""
+    """Builds a section from a mapping. Errors for unknown and missing keys and wrong types say what is allowed."""
     known = keys_of(section)
     values = {}
     for name, value in table.items():
@@ -212,6 +214,9 @@ def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
         except ValueError:
             given = repr(value) if len(repr(value)) <= MAX_SHOWN else repr(value)[: MAX_SHOWN - 1] + "…"
             raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {given}") from None
+    for f in dataclasses.fields(section):  # type: ignore[arg-type]
+        if f.name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+            raise RecipeError(f"{where} needs {f.name}")
     return section(**values)
 
 
