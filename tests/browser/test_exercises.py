@@ -16,11 +16,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from browsing import serious
 from regard.course.lessons.exercises import (
     ChangeExercise,
-    CheckedExercise,
     ChoiceExercise,
+    Exercise,
     LineExercise,
     NumberExercise,
-    checked,
 )
 from regard.course.lessons.load import lesson, lessons
 from server_process import ServerProcess, running
@@ -54,7 +53,7 @@ def page(course: ServerProcess, browser: Browser, request: pytest.FixtureRequest
     assert wrong == []
 
 
-def right_answer(exercise: CheckedExercise) -> Any:
+def right_answer(exercise: Exercise) -> Any:
     match exercise:
         case NumberExercise():
             return list(exercise.values)
@@ -68,7 +67,7 @@ def right_answer(exercise: CheckedExercise) -> Any:
             raise TypeError(exercise)
 
 
-def answer(part: Locator, exercise: CheckedExercise, given: Any) -> None:
+def answer(part: Locator, exercise: Exercise, given: Any) -> None:
     """Fill in by keyboard and check with Enter."""
     page = part.page
     if isinstance(exercise, ChoiceExercise):
@@ -100,7 +99,7 @@ def shot(part: Locator, name: str) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_exercises_are_answered_wrong_and_right(number: int, page: Page, course: ServerProcess) -> None:
     page.goto(f"http://127.0.0.1:{course.port}/#/lesson?lesson={number}")
-    exercises = [checked(one) for one in lesson(number).exercises]
+    exercises = lesson(number).exercises
     expect(page.locator(".exercise")).to_have_count(len(exercises))
     for place, exercise in enumerate(exercises, 1):
         part = page.get_by_role("region", name=f"Exercise {place} of")

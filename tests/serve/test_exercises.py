@@ -12,26 +12,22 @@ from starlette.testclient import TestClient
 
 from exercise_tables import ALL, CHANGE
 from regard.course.lessons import load
-from regard.course.lessons.exercises import COMMON
-from regard.course.lessons.lesson import Exercise, Lesson
+from regard.course.lessons.exercises import read_exercise
+from regard.course.lessons.lesson import Lesson
 from regard.serve.app import create_app
 from regard.serve.settings import ServeConfig
 
 MODEL = "en-fr-classic"
 PIECES = CHANGE | {"id": "pieces", "check": "pieces", "arguments": {"least": 6}}
-WEIGHT = CHANGE | {"id": "weight", "check": "weight", "arguments": {"query": "noir", "key": "black", "above": 0.5}}
+ALIGNED = CHANGE | {"id": "aligned", "check": "aligned", "arguments": {"source": "black", "target": "noir"}}
 OTHER = PIECES | {"id": "other", "model": "en-de"}
 Check = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
 def _own_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
-    def block(table: dict[str, Any]) -> Exercise:
-        keys = {key: value for key, value in table.items() if key not in COMMON}
-        return Exercise(table["id"], table["kind"], table["question"], table["answer"], keys)
-
     real = load.lessons()
-    blocks = tuple(block(table) for table in (*ALL, PIECES, WEIGHT, OTHER))
+    blocks = tuple(map(read_exercise, (*ALL, PIECES, ALIGNED, OTHER)))
     own: tuple[Lesson, ...] = (replace(real[0], blocks=blocks), *real[1:])
     monkeypatch.setattr(load, "lessons", lambda: own)
 
@@ -64,7 +60,7 @@ def test_a_changed_text(check: Check) -> None:
     assert check("pieces", "The photosynthesiser hummed.")["right"]
     found = check("pieces", "The cat sleeps.")
     assert "<p>4 pieces (<code>▁The</code>" in found["message"]
-    assert check("weight", "The black cat sleeps.")["right"]
+    assert check("aligned", "The black cat sleeps.")["right"]
 
 
 def test_what_a_learner_writes_is_no_markup(check: Check) -> None:

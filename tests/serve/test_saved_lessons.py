@@ -69,7 +69,7 @@ def test_only_sentences_that_the_page_has_are_asked_about(texts: list[str]) -> N
 
 def test_a_view_begins_with_the_lesson_and_its_own_setting() -> None:
     one = parse(
-        '+++\ntitle = "a"\nsummary = "b"\nminutes = 1\nobjectives = ["c", "d"]\n'
+        '+++\ntitle = "a"\nsummary = "b"\nminutes = 1\nobjectives = ["c", "d"]\nnotes = "n"\n'
         'start = { text = "e", layer = 1 }\n+++\n'
         '```view align\ncaption = "f"\nset = { layer = 2 }\ntries = [{ label = "g", set = { head = 3 } }]\n```\n',
         "01-a.md",

@@ -30,8 +30,8 @@ def selections_of(lesson: Lesson, view: LiveView) -> Iterator[Mapping[str, Any]]
     """The selection with which a view begins, and those of its buttons."""
     first = {**lesson.start, **view.set}
     yield first
-    for _, change in view.tries:
-        yield {**first, **change}
+    for change in view.tries:
+        yield {**first, **change.set}
 
 
 async def about_view(ask: Ask, model: str, name: str, shown: Mapping[str, Any]) -> None:

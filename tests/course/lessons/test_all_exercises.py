@@ -10,22 +10,21 @@ from typing import Any
 import pytest
 
 import regard
-from regard.course.lessons.check_answers import Result, check, judge_line, needs
+from regard.course.lessons.check_answers import Result, check, judge_line
 from regard.course.lessons.exercises import (
     ChangeExercise,
-    CheckedExercise,
     ChoiceExercise,
+    Exercise,
     LineExercise,
     NumberExercise,
     as_tuple,
-    checked,
 )
 from regard.course.lessons.line_process import evaluate, refusal
 from regard.course.lessons.load import lessons
 from regard.course.lessons.run_line import LineRun, own_code
 from regard.translator import Translator
 
-ALL = [(one.number, checked(exercise)) for one in lessons() for exercise in one.exercises]
+ALL = [(one.number, exercise) for one in lessons() for exercise in one.exercises]
 each = pytest.mark.parametrize(
     ("number", "exercise"), ALL, ids=[f"{number}-{exercise.id}" for number, exercise in ALL]
 )  # fmt: skip
@@ -36,14 +35,14 @@ def model(name: str) -> Translator:
     return regard.load(name, device="cpu", engine="auto")  # what learners have
 
 
-def answered(exercise: CheckedExercise, given: Any) -> Result:
+def answered(exercise: Exercise, given: Any) -> Result:
     """As the server answers, but a line runs in this process, without its limits: they are tested elsewhere."""
     if isinstance(exercise, LineExercise):
         refused = refusal(given)
         run = LineRun(problem=refused) if refused else in_this_process(exercise, given)
         return judge_line(exercise, given, run)
-    asked = isinstance(exercise, ChangeExercise) and needs(exercise) != "nothing"
-    return check(exercise, given, model(exercise.model) if asked else None)  # type: ignore[attr-defined]
+    asks = isinstance(exercise, ChangeExercise) and exercise.asks_model
+    return check(exercise, given, model(exercise.model) if asks else None)  # type: ignore[attr-defined]
 
 
 def in_this_process(exercise: LineExercise, line: str) -> LineRun:
@@ -51,7 +50,7 @@ def in_this_process(exercise: LineExercise, line: str) -> LineRun:
     return LineRun(tuple(found["values"]), found["problem"])
 
 
-def right_answers(exercise: CheckedExercise) -> list[Any]:
+def right_answers(exercise: Exercise) -> list[Any]:
     match exercise:
         case NumberExercise():
             typed = "; ".join(f"{value:.12g}".replace(".", ",") for value in exercise.values)
@@ -67,14 +66,14 @@ def right_answers(exercise: CheckedExercise) -> list[Any]:
 
 
 @each
-def test_right_answers_are_right(number: int, exercise: CheckedExercise) -> None:
+def test_right_answers_are_right(number: int, exercise: Exercise) -> None:
     for given in right_answers(exercise):
         result = answered(exercise, given)
         assert result.right, f"lesson {number}, {exercise.id}, {given!r}: {result.message}"
 
 
 @each
-def test_wrong_answers_get_the_hint_that_fits(number: int, exercise: CheckedExercise) -> None:
+def test_wrong_answers_get_the_hint_that_fits(number: int, exercise: Exercise) -> None:
     for wrong in exercise.wrong:
         given = list(wrong.given) if isinstance(wrong.given, tuple) else wrong.given
         result = answered(exercise, given)
@@ -83,7 +82,7 @@ def test_wrong_answers_get_the_hint_that_fits(number: int, exercise: CheckedExer
 
 
 @each
-def test_what_stands_in_the_box_first_is_not_right(number: int, exercise: CheckedExercise) -> None:
+def test_what_stands_in_the_box_first_is_not_right(number: int, exercise: Exercise) -> None:
     if isinstance(exercise, ChangeExercise | LineExercise):
         assert not answered(exercise, exercise.begin).right
     else:
@@ -91,7 +90,7 @@ def test_what_stands_in_the_box_first_is_not_right(number: int, exercise: Checke
 
 
 @each
-def test_every_hint_of_a_number_is_reached(number: int, exercise: CheckedExercise) -> None:
+def test_every_hint_of_a_number_is_reached(number: int, exercise: Exercise) -> None:
     if isinstance(exercise, NumberExercise):
         for hint in exercise.hints:
             if hint.value is not None:
@@ -140,7 +139,7 @@ def test_the_exercises_of_the_notes_are_here_with_corrected_keys(source: str, ke
         assert not answered(found[0], printed).right
 
 
-def is_right(key: Key, exercise: CheckedExercise) -> bool:
+def is_right(key: Key, exercise: Exercise) -> bool:
     """Whether an exercise has the kind and the key that are expected; two may have one source."""
     try:
         return key(exercise)

@@ -15,7 +15,7 @@ import pytest
 
 from regard.course.lessons.export import chosen_numbers, export_lessons
 from regard.course.lessons.handout import handout
-from regard.course.lessons.lesson import Guess, Lesson, QuotedCode, Session
+from regard.course.lessons.lesson import Guess, Lesson, Listing, QuotedCode
 from regard.course.lessons.load import lesson, lessons
 from regard.course.lessons.notebook import notebook, session_cells
 from regard.course.lessons.slides import slides
@@ -38,7 +38,7 @@ def test_a_notebook_is_valid_and_complete(one: Lesson) -> None:
     for block in one.blocks:
         if isinstance(block, Guess | QuotedCode):
             assert (block.text if isinstance(block, QuotedCode) else block.question) in everything
-    commands = [block.text for block in one.blocks if isinstance(block, Session) and block.kind == "console"]
+    commands = [block.text for block in one.blocks if isinstance(block, Listing) and block.kind == "console"]
     assert [cell.source for cell in made.cells if cell.source.startswith("!")] == [
         f"!{text.splitlines()[0].removeprefix('$ ')}" for text in commands
     ]

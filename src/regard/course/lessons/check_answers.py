@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from regard.course.lessons.changes import CHANGES, MOST_CHARACTERS, Need, words_of
+from regard.course.lessons.changes import CHANGES, MOST_CHARACTERS, words_of
 from regard.course.lessons.exercises import (
     ChangeExercise,
-    CheckedExercise,
     ChoiceExercise,
-    Hint,
+    Exercise,
     LineExercise,
-    LineTest,
     NumberExercise,
+    NumberHint,
     as_tuple,
-    hint_conditions,
 )
 from regard.course.lessons.read_numbers import Reading, count_numbers, read_numbers
 from regard.course.lessons.run_line import LineRun, run_line
@@ -35,12 +33,7 @@ class Result(NamedTuple):
     message: str
 
 
-def needs(exercise: CheckedExercise) -> Need:
-    """What checking it needs: a translator for some of "change the input until …"."""
-    return CHANGES[exercise.check].needs if isinstance(exercise, ChangeExercise) else "nothing"
-
-
-def check(exercise: CheckedExercise, given: Any, translator: Translator | None = None) -> Result:
+def check(exercise: Exercise, given: Any, translator: Translator | None = None) -> Result:
     """Checks an answer: a number, a list of numbers or a text with them; indices of choices, from 1; a text; a line of
     Python, which is run in a process (`run_line.py`)."""
     match exercise:
@@ -70,15 +63,9 @@ def check_number(exercise: NumberExercise, given: Any) -> Result:
         return Result(False, f"That cannot be read. {forms}.")
     if any(near(one, wanted, exercise.tolerance) for one in readings):
         return Result(True, "Right.")
-    known = [(as_tuple(hint.value), hint.text) for hint in exercise.hints if hint.value is not None]
-    for one in readings:
-        for value, text in known:
-            if near(one, value, exercise.tolerance):
-                return Result(False, text)
-    first = readings[0]
-    if max(map(abs, wanted)) <= 1 and near([value / 100 for value in first], wanted, exercise.tolerance):
+    if max(map(abs, wanted)) <= 1 and near([value / 100 for value in readings[0]], wanted, exercise.tolerance):
         return Result(False, SHARE)
-    return Result(False, next(hint.text for hint in exercise.hints if hint.value is None and _fits(hint, first)))
+    return Result(False, next(hint.text for hint in exercise.hints if fits(hint, readings, exercise.tolerance)))
 
 
 def near(found: Sequence[float], wanted: Sequence[float], tolerance: float) -> bool:
@@ -90,9 +77,12 @@ def near(found: Sequence[float], wanted: Sequence[float], tolerance: float) -> b
     return all(abs(a - b) <= tolerance + 1e-9 * max(1.0, abs(b)) for a, b in zip(found, wanted, strict=True))
 
 
-def _fits(hint: Hint, found: Reading) -> bool:
-    above = hint.above is None or any(value > hint.above for value in found)
-    return above and (hint.below is None or any(value < hint.below for value in found))
+def fits(hint: NumberHint, readings: Sequence[Reading], tolerance: float) -> bool:
+    """Whether one of the readings is near the value of a hint, or the first one has a number beyond its bounds."""
+    if hint.value is not None:
+        return any(near(one, as_tuple(hint.value), tolerance) for one in readings)
+    above = hint.above is None or max(readings[0]) > hint.above
+    return above and (hint.below is None or min(readings[0]) < hint.below)
 
 
 def check_choice(exercise: ChoiceExercise, given: Any) -> Result:
@@ -105,12 +95,12 @@ def check_choice(exercise: ChoiceExercise, given: Any) -> Result:
     if tuple(chosen) == exercise.right:
         return Result(True, "Right.")
     wrong = [exercise.choices[number - 1] for number in chosen if number not in exercise.right]
-    texts = [choice.hint for choice in wrong if choice.hint] or [hint.text for hint in exercise.hints]
-    if not wrong:
-        left = len(exercise.right) - len(chosen)
-        more = f"That is right, but {'one more answer is' if left == 1 else f'{left} more answers are'}, too."
-        return Result(False, " ".join([more, *texts[:1]]))
-    return Result(False, texts[0] if texts else "Not this one.")
+    if wrong:
+        return Result(False, wrong[0].hint)
+    left = len(exercise.right) - len(chosen)
+    return Result(
+        False, f"That is right, but {'one more answer is' if left == 1 else f'{left} more answers are'}, too."
+    )
 
 
 def check_change(exercise: ChangeExercise, given: Any, translator: Translator | None) -> Result:
@@ -119,19 +109,10 @@ def check_change(exercise: ChangeExercise, given: Any, translator: Translator | 
         return Result(False, "Write a text.")
     if len(text) > MOST_CHARACTERS:
         return Result(False, f"At most {MOST_CHARACTERS} characters, please; this has {len(text):,}.")
-    present = words_of(text)
-    for word in exercise.keep:
-        if not set(words_of(word)) <= set(present):
-            return Result(False, f"The text must still contain “{word}”.")
     for word in exercise.avoid:
-        if set(words_of(word)) & set(present):
+        if set(words_of(word)) & set(words_of(text)):
             return Result(False, f"The text must not contain “{word}”.")
-    change = CHANGES[exercise.check]
-    if change.needs == "nothing":
-        measured = change.function(text, **exercise.arguments)
-    else:
-        assert translator is not None, "the caller looks at `needs`"
-        measured = change.function(text, translator, **exercise.arguments)
+    measured = CHANGES[exercise.check](text, translator, **exercise.arguments)
     if measured.right:
         return Result(True, f"Right. {measured.said}.")
     needed = f"; needed: {measured.needed}" if measured.needed else ""
@@ -141,24 +122,19 @@ def check_change(exercise: ChangeExercise, given: Any, translator: Translator | 
 def judge_line(exercise: LineExercise, line: str, run: LineRun) -> Result:
     """The result of a line that was run."""
     if run.problem is None:
-        values = zip(exercise.tests, run.values, strict=True)
-        failed = next(((test, value) for test, value in values if not same(value, test.value)), None)
-        if failed is None:
-            return Result(
-                True, "Right. " + "; ".join(f"`{one.expression}` is {_shown(v)}" for one, v in _pairs(exercise, run))
-            )
-        said = f"`{failed[0].expression}` is {_shown(failed[1])}; needed: {_shown(failed[0].value)}."
+        tested = list(zip(exercise.tests, run.values, strict=True))
+        failed = [(test, value) for test, value in tested if not same(value, test.value)]
+        if not failed:
+            return Result(True, "Right. " + "; ".join(f"`{test.expression}` is {_shown(v)}" for test, v in tested))
+        test, value = failed[0]
+        said = f"`{test.expression}` is {_shown(value)}; needed: {_shown(test.value)}."
     else:
         said = run.problem
         name = exercise.begin.partition("=")[0].strip()
         if f"name '{name}' is not defined" in said:
             return Result(False, f"The result needs its name: `{name} = …`.")
-    hint = next(hint.text for hint in exercise.hints if not hint_conditions(hint) or (hint.contains or "") in line)
+    hint = next(hint.text for hint in exercise.hints if hint.contains in line)
     return Result(False, f"{said} {hint}")
-
-
-def _pairs(exercise: LineExercise, run: LineRun) -> list[tuple[LineTest, Any]]:
-    return list(zip(exercise.tests, run.values, strict=True))
 
 
 def same(found: Any, wanted: Any) -> bool:

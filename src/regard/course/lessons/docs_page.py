@@ -1,27 +1,17 @@
-"""A lesson as a page of docs/course, and the list of lessons in its README. Answers are folded."""
+"""A lesson as Markdown: its blocks, its page of docs/course, and the list of lessons in its README."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from regard.course.lessons.lesson import (
-    Block,
-    Equation,
-    Exercise,
-    Guess,
-    Lesson,
-    LiveView,
-    Prose,
-    QuotedCode,
-    Session,
-)  # fmt: skip
+from regard.course.lessons.exercises import ChangeExercise, ChoiceExercise, Exercise, LineExercise
+from regard.course.lessons.lesson import Block, Guess, Lesson, Listing, LiveView, Prose, QuotedCode
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def docs_page(lesson: Lesson) -> str:
-    """The page of a lesson, in GitHub's Markdown."""
-    notes = f"\n\nIn the course notes: {lesson.notes}." if lesson.notes else ""
+    """The page of a lesson, in GitHub's Markdown; answers are folded."""
     head = f"""# {lesson.number}. {lesson.title}
 
 {lesson.summary}
@@ -29,84 +19,76 @@ def docs_page(lesson: Lesson) -> str:
 {lesson.minutes} minutes; with live views and checked exercises: `regard course {lesson.number}`
 
 After this lesson you can
-{_items(lesson.objectives)}{notes}"""
-    numbers = {exercise.id: at for at, exercise in enumerate(lesson.exercises, 1)}
-    parts = [head]
-    for block in lesson.blocks:
-        parts.append(
-            exercise_markdown(block, numbers[block.id])
-            if isinstance(block, Exercise)
-            else block_markdown(block, lesson)
-        )
-    return "\n\n".join(parts) + "\n"
+{items(lesson.objectives)}
+
+In the course notes: {lesson.notes}."""
+    return "\n\n".join([head, *(block_markdown(block, lesson) for block in lesson.blocks)]) + "\n"
 
 
 def index(lessons: Sequence[Lesson]) -> str:
     """The list of lessons."""
-    return "\n".join(
-        f"- [{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes: {one.summary}" for one in lessons
-    )
+    return items(f"[{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes: {one.summary}" for one in lessons)
+
+
+def introduction(lesson: Lesson) -> str:
+    """What the lesson shows, and what the reader can do after it."""
+    return f"{lesson.summary}\n\nAfter this lesson you can\n\n{items(lesson.objectives)}"
 
 
 def block_markdown(block: Block, lesson: Lesson) -> str:
     match block:
         case Prose():
             return block.text
-        case Guess():
-            choices = "\n\n" + _choices(block.choices) if block.choices else ""
-            right = f"({LETTERS[block.right - 1]}) " if block.right else ""
-            return f"**Guess first.** {block.question}{choices}\n\n{_folded(right + block.answer)}"
+        case Guess() | Exercise():
+            question, answer = question_and_answer(block, lesson)
+            return f"{question}\n\n{folded(answer)}"
         case LiveView():
             return _view(block)
-        case Equation():
-            return _fence(block.text)
         case QuotedCode():
-            return f"<!-- code: {block.file} -->\n{_fence(block.text)}"
-        case Session():
-            return _fence(block.text)
-    raise TypeError(f"{block} of lesson {lesson.number}")
+            return f"<!-- code: {block.file} -->\n{fence(block.text)}"
+        case Listing():
+            return fence(block.text)
+
+
+def question_and_answer(block: Guess | Exercise, lesson: Lesson) -> tuple[str, str]:
+    """The question with what belongs to it, and the worked answer."""
+    if isinstance(block, Guess):
+        question = f"**Guess first.** {block.question}\n\n{_choices(block.choices)}"
+        return question, f"({LETTERS[block.right - 1]}) {block.answer}"
+    source = f" ({block.source})" if block.source else ""
+    question = f"**Exercise {lesson.exercises.index(block) + 1}{source}.** {block.question}"
+    match block:
+        case ChoiceExercise():
+            right = ", ".join(f"({LETTERS[number - 1]})" for number in block.right)
+            return f"{question}\n\n{_choices([one.text for one in block.choices])}", f"{right}: {block.answer}"
+        case ChangeExercise():
+            return f"{question}\n\nBegin with: {block.begin}", f"For example: {block.right[0]}\n\n{block.answer}"
+        case LineExercise():
+            given = "\n".join(part.strip("\n") for part in (block.before, block.begin) if part)
+            return f"{question}\n\n{fence(given, 'python')}", f"{fence(block.solution, 'python')}\n\n{block.answer}"
+        case _:
+            return question, block.answer
 
 
 def _view(view: LiveView) -> str:
     given = [f"“{view.set[key]}”" for key in ("text", "pair") if key in view.set]
     shown = f" Shown: {', '.join(given)}." if given else ""
-    tries = [f"{label} (“{change['text']}”)" if "text" in change else label for label, change in view.tries]
+    tries = [f"{one.label} (“{one.set['text']}”)" if "text" in one.set else one.label for one in view.tries]
     more = f" To try: {'; '.join(tries)}." if tries else ""
     return "\n".join(f"> {line}".rstrip() for line in f"**On the page.** {view.caption}{shown}{more}".splitlines())
 
 
-def exercise_markdown(exercise: Exercise, number: int) -> str:
-    source = f" ({exercise.source})" if exercise.source else ""
-    keys = exercise.keys
-    parts = [f"**Exercise {number}{source}.** {exercise.question}"]
-    answer = exercise.answer
-    if exercise.kind == "choice":
-        parts.append(_choices([one["text"] for one in keys["choices"]]))
-        right = [f"({letter})" for letter, one in zip(LETTERS, keys["choices"], strict=False) if one.get("right")]
-        answer = f"{', '.join(right)}: {answer}"
-    elif exercise.kind == "change":
-        if keys.get("begin"):
-            parts.append(f"Begin with: {keys['begin']}")
-        answer = f"For example: {keys['right'][0]}\n\n{answer}"
-    elif exercise.kind == "line":
-        before = "\n".join(part.strip("\n") for part in (keys.get("before", ""), keys.get("begin", "")) if part)
-        if before:
-            parts.append(_fence(before, "python"))
-        answer = f"{_fence(keys['solution'], 'python')}\n\n{answer}"
-    return "\n\n".join([*parts, _folded(answer)])
-
-
-def _items(texts: Sequence[str]) -> str:
+def items(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text}" for text in texts)
 
 
-def _choices(texts: Sequence[str]) -> str:
-    return _items([f"({letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False)])
+def _choices(texts: Iterable[str]) -> str:
+    return items(f"({letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False))
 
 
-def _folded(answer: str) -> str:
+def folded(answer: str) -> str:
     return f"<details><summary>Answer</summary>\n\n{answer.strip()}\n\n</details>"
 
 
-def _fence(body: str, language: str = "") -> str:
+def fence(body: str, language: str = "") -> str:
     return f"```{language}\n{body.rstrip()}\n```"

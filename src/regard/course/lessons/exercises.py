@@ -9,31 +9,45 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from regard.config import build, nearest
-from regard.course.lessons.changes import CHANGES, check_arguments
-from regard.course.lessons.lesson import Exercise
-from regard.errors import InputError, RecipeError
+from regard.config import build, nearest, require
+from regard.course.lessons.changes import CHANGES, WITHOUT_MODEL
+from regard.errors import RecipeError
 
-COMMON = ("id", "kind", "question", "answer", "source")  # keys of every exercise that do not belong to its kind
 NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 Numbers = float | tuple[float, ...]
 Value = bool | str | float | tuple[float, ...] | tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
-class Hint:
-    """A text for wrong answers. It fits those for which its conditions hold; without a condition, all."""
+class NumberHint:
+    """A text for wrong numbers: near a value, above a bound or below one; without a condition, for all others."""
 
     text: str
     value: Numbers | None = None
     above: float | None = None
     below: float | None = None
-    contains: str | None = None  # of a line, or of a text
+
+    @property
+    def is_general(self) -> bool:
+        return self.value is self.above is self.below is None
+
+
+@dataclass(frozen=True)
+class LineHint:
+    """A text for lines that contain something; without a condition, for all others."""
+
+    text: str
+    contains: str = ""
+
+    @property
+    def is_general(self) -> bool:
+        return not self.contains
 
 
 @dataclass(frozen=True)
@@ -55,14 +69,15 @@ class LineTest:
 class WrongAnswer:
     """A wrong answer, and a part of the message that it must get; for tests."""
 
-    given: int | float | str | tuple[int, ...] | tuple[float, ...]
+    given: float | str | tuple[float, ...]
     hint: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckedExercise:
+class Exercise:
     """What all exercises have. `source` names the exercise of the course notes that this is."""
 
+    kind: ClassVar[str]
     id: str
     question: str
     answer: str  # the worked answer
@@ -70,35 +85,29 @@ class CheckedExercise:
     wrong: tuple[WrongAnswer, ...]
 
     def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.id):
-            raise InputError(f'id must be lower-case words joined by hyphens, but is "{self.id}"', parameter="id")
-        for name in ("question", "answer"):
-            if not getattr(self, name).strip():
-                raise InputError(f"{name} is empty", parameter=name)
-        if not self.wrong:
-            raise InputError(
-                "wrong needs at least one table { given = …, hint = … }, an answer that is wrong", parameter="wrong"
-            )
+        is_name = NAME.fullmatch(self.id) is not None
+        require(is_name, f'id must be lower-case words joined by hyphens, but is "{self.id}"')
+        require(self.question.strip() != "", "question is empty")
+        require(self.answer.strip() != "", "answer is empty")
+        require(self.wrong != (), "wrong needs at least one table { given = …, hint = … }, an answer that is wrong")
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberExercise(CheckedExercise):
+class NumberExercise(Exercise):
+    kind = "number"
     value: Numbers
     tolerance: float = 0.005
-    hints: tuple[Hint, ...]
+    hints: tuple[NumberHint, ...]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.values:
-            raise InputError("value is an empty list", parameter="value")
-        if self.tolerance < 0:
-            raise InputError(f"tolerance must be 0 or more, but is {self.tolerance:g}", parameter="tolerance")
-        check_hints(self.hints, ("value", "above", "below"))
+        count = len(self.values)
+        require(count > 0, "value is an empty list")
+        require(self.tolerance >= 0, f"tolerance must be 0 or more, but is {self.tolerance:g}")
+        check_hints(self.hints)
         for hint in self.hints:
-            if hint.value is not None and len(as_tuple(hint.value)) != len(self.values):
-                raise InputError(
-                    f"a hint's value must have {len(self.values)} numbers, as the exercise's own", parameter="hints"
-                )
+            is_comparable = hint.value is None or len(as_tuple(hint.value)) == count
+            require(is_comparable, f"hints: a value must have {count} numbers, as the exercise's own")
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -106,23 +115,19 @@ class NumberExercise(CheckedExercise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceExercise(CheckedExercise):
+class ChoiceExercise(Exercise):
+    kind = "choice"
     choices: tuple[AnswerChoice, ...]
     several: bool = False
-    hints: tuple[Hint, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.choices) < 2:
-            raise InputError("choices must be two or more", parameter="choices")
-        if not self.right:
-            raise InputError("none of the choices has right = true", parameter="choices")
-        if len(self.right) > 1 and not self.several:
-            raise InputError(f"{len(self.right)} choices are right; write several = true", parameter="choices")
+        count = len(self.right)
+        require(len(self.choices) >= 2, "choices must be two or more")
+        require(count > 0, "choices: none has right = true")
+        require(count == 1 or self.several, f"choices: {count} are right; write several = true")
         for choice in self.choices:
-            if not choice.right and not choice.hint and not self.hints:
-                raise InputError(f'the choice "{choice.text}" is wrong and has no hint', parameter="choices")
-        check_hints(self.hints, ())
+            require(choice.right or choice.hint != "", f'choices: "{choice.text}" is wrong and has no hint')
 
     @property
     def right(self) -> tuple[int, ...]:
@@ -131,14 +136,14 @@ class ChoiceExercise(CheckedExercise):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangeExercise(CheckedExercise):
-    """`keep` and `avoid`: words that the text must, or must not, contain. `model`: the bundled model that is asked."""
+class ChangeExercise(Exercise):
+    """`avoid`: words that the text must not contain. `model`: the bundled model that is asked."""
 
+    kind = "change"
     check: str
+    arguments: Mapping[str, Any]  # of the check
     begin: str
     right: tuple[str, ...]  # texts that pass
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # of the check
-    keep: tuple[str, ...] = ()
     avoid: tuple[str, ...] = ()
     model: str = "en-fr-classic"
     hints: str = ""
@@ -146,20 +151,28 @@ class ChangeExercise(CheckedExercise):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.check not in CHANGES:
-            raise InputError(f'there is no check "{self.check}"; {nearest(self.check, CHANGES)}', parameter="check")
-        if not self.right:
-            raise InputError('right needs at least one text that passes, such as right = ["…"]', parameter="right")
+            raise RecipeError(f'check: there is no "{self.check}"; {nearest(self.check, CHANGES)}')
+        try:
+            inspect.signature(CHANGES[self.check]).bind("text", "translator", **self.arguments)
+        except TypeError as problem:
+            raise RecipeError(f"arguments of {self.check}: {problem}") from None
+        require(self.right != (), 'right needs at least one text that passes, such as right = ["…"]')
+
+    @property
+    def asks_model(self) -> bool:
+        return self.check not in WITHOUT_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineExercise(CheckedExercise):
+class LineExercise(Exercise):
     """`before` is run first, `begin` is what stands in the input first."""
 
+    kind = "line"
     before: str = ""
     begin: str = ""
     solution: str
     tests: tuple[LineTest, ...]
-    hints: tuple[Hint, ...]
+    hints: tuple[LineHint, ...]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -167,93 +180,37 @@ class LineExercise(CheckedExercise):
             try:
                 ast.parse(code)
             except SyntaxError as problem:
-                raise InputError(f"{name} is not Python: {problem.msg}", parameter=name) from None
-        if "\n" in self.solution.strip():
-            raise InputError("solution must be one line", parameter="solution")
-        if not self.tests:
-            raise InputError("tests needs at least one table { expression = …, value = … }", parameter="tests")
-        check_hints(self.hints, ("contains",))
+                raise RecipeError(f"{name} is not Python: {problem.msg}") from None
+        require("\n" not in self.solution.strip(), "solution must be one line")
+        require(self.tests != (), "tests needs at least one table { expression = …, value = … }")
+        check_hints(self.hints)
 
 
-KINDS: dict[str, type[CheckedExercise]] = {
-    "number": NumberExercise,
-    "choice": ChoiceExercise,
-    "change": ChangeExercise,
-    "line": LineExercise,
+KINDS: dict[str, type[Exercise]] = {
+    one.kind: one for one in (NumberExercise, ChoiceExercise, ChangeExercise, LineExercise)
 }
 
 
-TABLES: dict[str, type] = {"hints": Hint, "choices": AnswerChoice, "tests": LineTest, "wrong": WrongAnswer}
-
-
-def read_exercise(table: Mapping[str, Any]) -> CheckedExercise:
-    """Reads an exercise from its TOML table. Raises InputError, whose `parameters` name the key that is wrong.
+def read_exercise(table: Mapping[str, Any]) -> Exercise:
+    """Reads an exercise from its TOML table. Raises RecipeError with a message that names the key that is wrong.
 
     >>> read_exercise({"id": "sum", "kind": "number"})
     Traceback (most recent call last):
-    regard.errors.InputError: answer, hints, question, value and wrong are missing
+    regard.errors.RecipeError: exercise needs question
     """
     rest = dict(table)
-    name, arguments = rest.pop("kind", None), rest.pop("arguments", None)
-    if name not in KINDS:
-        raise InputError(f"kind must be {', '.join(KINDS)}, but is {name!r}", parameter="kind")
-    kind = KINDS[name]
-    if missing := sorted(_required(kind) - set(rest)):
-        *first, last = missing
-        raise InputError(f"{', '.join(first)} and {last} are missing" if first else f"{last} is missing")
-    for key, nested in TABLES.items():
-        _check_keys(key, rest.get(key), nested)
-    try:
-        made = build(kind, rest, "exercise")
-    except RecipeError as problem:
-        message = str(problem).removeprefix("exercise.")
-        raise InputError(message, parameter=re.findall(r"\w+", message.partition('key "')[2] or message)[0]) from None
-    if isinstance(made, ChangeExercise):
-        check_arguments(made.check, arguments or {})
-        return replace(made, arguments=arguments or {})
-    if arguments is not None:
-        raise InputError("arguments belong to exercises of the kind change", parameter="arguments")
-    return made
+    kind = rest.pop("kind", None)
+    if kind not in KINDS:
+        raise RecipeError(f"kind must be {', '.join(KINDS)}, but is {kind!r}")
+    return build(KINDS[kind], rest, "exercise")
 
 
-def checked(exercise: Exercise) -> CheckedExercise:
-    """The exercise of a lesson with the keys of its kind."""
-    return read_exercise({name: getattr(exercise, name) for name in COMMON} | dict(exercise.keys))
-
-
-def _check_keys(key: str, tables: Any, kind: type) -> None:
-    """Raises InputError if one of these tables has an unknown key, or lacks one."""
-    known, needed = {one.name for one in fields(kind)}, _required(kind)
-    for table in tables if isinstance(tables, list) else ():
-        if isinstance(table, dict) and not needed <= set(table) <= known:
-            optional = f", and may have {', '.join(sorted(known - needed))}" if known > needed else ""
-            raise InputError(f"each of {key} has {' and '.join(sorted(needed))}{optional}", parameter=key)
-
-
-def _required(kind: type) -> set[str]:
-    return {one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING}
-
-
-def check_hints(hints: tuple[Hint, ...], conditions: tuple[str, ...]) -> None:
-    """Raises InputError unless hints have only these conditions and the last one, if there are conditions, none."""
-    for hint in hints:
-        for name in ("value", "above", "below", "contains"):
-            if getattr(hint, name) is not None and name not in conditions:
-                allowed = ", ".join(conditions) or "no condition"
-                raise InputError(f"a hint has the condition {name}, but here are allowed: {allowed}", parameter="hints")
-    if conditions and (not hints or hint_conditions(hints[-1])):
-        raise InputError(
-            "the last of the hints must have no condition, so that it fits every wrong answer", parameter="hints"
+def check_hints(hints: Sequence[NumberHint | LineHint]) -> None:
+    """Raises RecipeError unless the last hint, and no other, is for all answers."""
+    if [hint.is_general for hint in hints] != [False] * (len(hints) - 1) + [True]:
+        raise RecipeError(
+            "hints: the last one, and no other, must have no condition, so that it fits every wrong answer"
         )
-    for hint in hints[:-1]:
-        if not hint_conditions(hint):
-            raise InputError(
-                f'the hint "{hint.text}" has no condition, so those after it are never given', parameter="hints"
-            )
-
-
-def hint_conditions(hint: Hint) -> list[str]:
-    return [name for name in ("value", "above", "below", "contains") if getattr(hint, name) is not None]
 
 
 def as_tuple(value: Numbers) -> tuple[float, ...]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from regard.config import require
+from regard.course.lessons.exercises import Exercise
 
 
 @dataclass(frozen=True)
@@ -16,27 +19,34 @@ class Prose:
 
 @dataclass(frozen=True)
 class Guess:
-    """A question that the reader answers before reading on. Without choices the answer is free text, unchecked."""
+    """A question that the reader answers before reading on."""
 
     question: str
     answer: str
-    choices: tuple[str, ...] = ()
-    right: int | None = None  # index into the choices, from 1
+    choices: tuple[str, ...]
+    right: int  # index into the choices, from 1
+
+    def __post_init__(self) -> None:
+        count = len(self.choices)
+        require(1 <= self.right <= count, f"right must be from 1 to {count}, but is {self.right}")
+
+
+@dataclass(frozen=True)
+class ViewChange:
+    """A button of a view."""
+
+    label: str
+    set: Mapping[str, Any]  # the part of the page's selection that it changes
 
 
 @dataclass(frozen=True)
 class LiveView:
     """A view of the web UI that works on the reader's sentence."""
 
-    name: str  # one of load.VIEWS
+    name: str  # as in serve/page/lesson.js and inside.js
     caption: str
-    set: Mapping[str, Any]  # the part of the page's selection that this view begins with
-    tries: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # (label of a button, what it selects)
-
-
-@dataclass(frozen=True)
-class Equation:
-    text: str
+    set: Mapping[str, Any] = field(default_factory=dict)  # the part of the page's selection that this view begins with
+    tries: tuple[ViewChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,26 +58,14 @@ class QuotedCode:
 
 
 @dataclass(frozen=True)
-class Session:
-    """A command or a Python session with what it prints."""
+class Listing:
+    """An equation, or a command or a Python session with what it prints."""
 
-    kind: str  # console | python
+    kind: str  # equation | console | python
     text: str
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """An exercise whose answer can be checked. `keys` has what belongs to its kind (load.EXERCISE_KEYS)."""
-
-    id: str
-    kind: str  # number | choice | change | line
-    question: str
-    answer: str
-    keys: Mapping[str, Any]
-    source: str = ""  # the exercise of the course notes that this is
-
-
-Block = Prose | Guess | LiveView | Equation | QuotedCode | Session | Exercise
+Block = Prose | Guess | LiveView | QuotedCode | Listing | Exercise
 
 
 @dataclass(frozen=True)
@@ -81,6 +79,13 @@ class Lesson:
     notes: str  # the place in the course notes; the lesson does not need them
     start: Mapping[str, Any]  # the part of the page's selection that the lesson begins with
     blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        require(1 <= self.minutes <= 10, f"minutes must be from 1 to 10, but is {self.minutes}")
+        require(2 <= len(self.objectives) <= 4, f"objectives must be 2 to 4, but there are {len(self.objectives)}")
+        ids = [one.id for one in self.exercises]
+        for id in ids:
+            require(ids.count(id) == 1, f'the id "{id}" occurs twice')
 
     @property
     def name(self) -> str:

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from regard.course.lessons.docs_page import block_markdown, exercise_markdown
-from regard.course.lessons.lesson import Block, Exercise, Lesson, QuotedCode, Session
+from regard.course.lessons.docs_page import block_markdown, fence, folded, introduction, question_and_answer
+from regard.course.lessons.exercises import ChangeExercise, Exercise, LineExercise
+from regard.course.lessons.lesson import Block, Lesson, Listing, QuotedCode
 
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 OTHER_LESSON = re.compile(r"(\d\d-[a-z-]+)\.md(?:#.*)?")
@@ -23,7 +24,9 @@ Cell = dict[str, Any]
 
 def notebook(lesson: Lesson) -> str:
     """The notebook of a lesson, as the text of an .ipynb file."""
-    cells = [first_cell(lesson), *(cell for block in lesson.blocks for cell in cells_of(block, lesson))]
+    about = f"{lesson.minutes} minutes. The cells need regard: `{INSTALL}`."
+    first = text_cell(f"# {lesson.number}. {lesson.title}\n\n{introduction(lesson)}\n\n{about}")
+    cells = [first, *(cell for block in lesson.blocks for cell in cells_of(block, lesson))]
     for number, cell in enumerate(cells):
         cell["id"] = f"{lesson.slug}-{number}"
     found = {
@@ -39,28 +42,20 @@ def notebook(lesson: Lesson) -> str:
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
-def first_cell(lesson: Lesson) -> Cell:
-    goals = "\n".join(f"- {goal}" for goal in lesson.objectives)
-    return text_cell(
-        f"# {lesson.number}. {lesson.title}\n\n{lesson.summary}\n\nAfter this lesson you can\n\n{goals}\n\n"
-        f"{lesson.minutes} minutes. The cells need regard: `{INSTALL}`."
-    )
-
-
 def cells_of(block: Block, lesson: Lesson) -> Iterator[Cell]:
     match block:
-        case Session(kind="console"):
-            yield command_cell(block.text)
-        case Session():
+        case Listing(kind="console"):
+            command, _, printed = block.text.partition("\n")
+            yield code_cell(f"!{command.removeprefix('$ ')}", printed)
+        case Listing(kind="python"):
             yield from session_cells(block.text)
         case QuotedCode():
-            yield text_cell(f"`{block.file}`\n```python\n{block.text}\n```")
+            yield text_cell(f"`{block.file}`\n{fence(block.text, 'python')}")
         case Exercise():
-            number = 1 + lesson.exercises.index(block)
-            question, fold, answer = exercise_markdown(block, number).partition("<details>")
-            yield text_cell(question.strip())
-            yield code_cell(own_room(block))
-            yield text_cell(fold + answer)
+            question, answer = question_and_answer(block, lesson)
+            yield text_cell(question)
+            yield code_cell(solution_begin(block))
+            yield text_cell(folded(answer))
         case _:
             yield text_cell(block_markdown(block, lesson))
 
@@ -88,12 +83,6 @@ def code_cell(source: str, output: str = "", *, value: bool = False, raises: boo
     return {"cell_type": "code", "metadata": tags, "source": source, "outputs": outputs, "execution_count": None}
 
 
-def command_cell(text: str) -> Cell:
-    """ "$ regard …" and what it prints → "!regard …" with its output."""
-    command, _, printed = text.partition("\n")
-    return code_cell(f"!{command.removeprefix('$ ')}", printed)
-
-
 def session_cells(text: str) -> Iterator[Cell]:
     """The examples of a session; a cell ends with each output, because a cell shows its last value alone."""
     lines: list[str] = []
@@ -108,11 +97,12 @@ def session_cells(text: str) -> Iterator[Cell]:
         yield code_cell("\n".join(lines))
 
 
-def own_room(exercise: Exercise) -> str:
-    """The cell in which an exercise is solved."""
-    keys = exercise.keys
-    if exercise.kind == "line":
-        return f"{keys.get('before', '').strip()}\n\n# your line:\n# {keys.get('begin', '')}".strip()
-    if exercise.kind == "change":
-        return f"text = {keys.get('begin', '')!r}  # change it"
-    return "# room for your own computation"
+def solution_begin(exercise: Exercise) -> str:
+    """The beginning of the cell in which an exercise is solved."""
+    match exercise:
+        case LineExercise():
+            return f"{exercise.before.strip()}\n\n# your line:\n# {exercise.begin}".strip()
+        case ChangeExercise():
+            return f"text = {exercise.begin!r}  # change it"
+        case _:
+            return "# room for your own computation"

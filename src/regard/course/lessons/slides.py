@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from html import unescape
 from importlib.resources import files
 from typing import NamedTuple
 
-from regard.course.lessons.handout import anchored, answer_html, block_html, question_html
-from regard.course.lessons.lesson import Block, Exercise, Guess, Lesson, LiveView, Prose
+from regard.course.lessons.docs_page import introduction, question_and_answer
+from regard.course.lessons.exercises import Exercise
+from regard.course.lessons.handout import block_html, standalone
+from regard.course.lessons.lesson import Block, Guess, Lesson, LiveView, Prose
 from regard.course.lessons.to_html import inline_html, to_html
 from regard.report.palette import declarations
 
@@ -38,10 +41,12 @@ STYLE = """
 .reveal pre { font: 19px/1.4 var(--mono); background: var(--sunken); border: 1px solid var(--line); border-radius: 6px;
   padding: 12px 16px; margin: 0 0 .6em; overflow: auto; max-height: 600px }
 .reveal pre.dense { font-size: 13.5px } .reveal code { font: .9em var(--mono) }
+.reveal pre code { font: inherit }
 .reveal table { border-collapse: collapse; font-size: 20px }
 .reveal th, .reveal td { padding: 4px 14px 4px 0; border-bottom: 1px solid var(--line); text-align: left }
 .reveal figure { margin: 0 } .reveal figcaption { color: var(--quiet); font-size: 18px }
 .reveal .answer { border-inline-start: 4px solid var(--good); padding-inline-start: 18px; font-size: 22px }
+.reveal .task > ul { list-style: none; margin-left: 0 }
 .reveal .live { border-inline-start: 4px solid var(--accent); padding-inline-start: 18px; margin-bottom: .6em }
 .reveal .controls, .reveal .progress { color: var(--accent) }
 .reveal .slide-number { right: auto; left: 12px; background: none; color: var(--quiet) }
@@ -50,7 +55,6 @@ STYLE = """
 
 def slides(lessons: Sequence[Lesson]) -> str:
     """The document with the slides of these lessons."""
-    there = {one.number for one in lessons}
     columns = "".join(f'<section id="lesson-{one.number}">\n{"".join(column(one))}</section>\n' for one in lessons)
     own = files("regard.course.lessons").joinpath("reveal")
     library, styles = (own.joinpath(f"reveal.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
@@ -60,16 +64,14 @@ def slides(lessons: Sequence[Lesson]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>How a translator works</title>\n'
         f"<style>{styles}</style>\n<style>\n:root {{\n{declarations()}\n}}\n{STYLE}</style>\n</head>\n<body>\n"
-        f'<div class="reveal"><div class="slides">\n{anchored(columns, there)}</div></div>\n'
+        f'<div class="reveal"><div class="slides">\n{standalone(columns, lessons)}</div></div>\n'
         f"<script>{library}</script>\n<script>{START}</script>\n</body>\n</html>\n"
     )
 
 
 def column(lesson: Lesson) -> Iterator[str]:
     """The slides of a lesson: parts below one heading share slides, as many as fit."""
-    goals = "".join(f"<li>{inline_html(goal)}</li>" for goal in lesson.objectives)
-    begin = f'<p class="quiet">Lesson {lesson.number}</p><h1>{inline_html(lesson.title)}</h1>'
-    yield slide("", [f"{begin}<p>{inline_html(lesson.summary)}</p><p>After this lesson you can</p><ul>{goals}</ul>"])
+    yield slide("", [to_html(f"Lesson {lesson.number}\n\n# {lesson.title}\n\n{introduction(lesson)}")])
     heading, shown, height = lesson.title, list[str](), 0
     for part in (part for block in lesson.blocks for part in block_parts(block, lesson)):
         if shown and (part.heading or part.begins or height + part.height > ROOM):
@@ -105,36 +107,24 @@ def block_parts(block: Block, lesson: Lesson) -> Iterator[SlidePart]:
                 if found := re.fullmatch(r"#+ (.*)", text.strip()):
                     yield SlidePart("", 0, found[1])
                 else:
-                    yield SlidePart(to_html(text), lines_of(text) * LINE + GAP)
+                    yield measured(to_html(text))
         case Guess() | Exercise():
-            question, answer = question_html(block), answer_html(block)
-            yield SlidePart(question, height_of(question), begins=isinstance(block, Exercise))
-            yield SlidePart(f'<div class="answer fragment">{answer}</div>', height_of(answer))
+            question, answer = map(to_html, question_and_answer(block, lesson))
+            yield measured(f'<div class="task">{question}</div>')._replace(begins=isinstance(block, Exercise))
+            yield measured(f'<div class="answer fragment">{answer}</div>')
         case LiveView():
             where = f'<p class="quiet">Live in the web UI: <code>regard course {lesson.number}</code></p>'
-            yield SlidePart(
-                f'<div class="live">{to_html(block.caption)}{where}</div>', lines_of(block.caption) * LINE + LINE + GAP
-            )
+            yield measured(f'<div class="live">{to_html(block.caption)}{where}</div>')
         case _:
-            lines = block.text.splitlines()
-            dense = len(lines) > MOST_LINES or max(map(len, lines)) > LETTERS_OF_CODE
-            html = block_html(block).replace("<pre", '<pre class="dense"' if dense else "<pre")
-            yield SlidePart(html, len(lines) * (SMALL_LINE if dense else CODE_LINE) + 3 * GAP)
+            yield measured(block_html(block, lesson))
 
 
-def lines_of(text: str) -> int:
-    """
-    >>> lines_of("- one\\n- two"), lines_of("a" * 100)
-    (2, 2)
-    """
-    items = re.split(r"\n(?=[-*|] ?|\d+\. )", text)
-    return sum(1 + len(item) // LETTERS_OF_LINE for item in items)
-
-
-def height_of(html: str) -> int:
-    """The estimated height of a question or an answer."""
-    listings = re.findall(r"<pre[^>]*>(.*?)</pre>", html, re.DOTALL)
-    code: int = sum((one.count("\n") + 1) * CODE_LINE + 2 * GAP for one in listings)
-    rest = re.split(r"</p>|</li>|</tr>", re.sub(r"<pre[^>]*>.*?</pre>", "", html, flags=re.DOTALL))
-    texts = (re.sub(r"<[^>]*>", "", one) for one in rest)
-    return code + sum(LINE * (1 + len(text) // LETTERS_OF_LINE) for text in texts if text.strip()) + 2 * GAP
+def measured(html: str) -> SlidePart:
+    """HTML with its estimated height; long listings get small letters."""
+    listings = [unescape(one).splitlines() for one in re.findall(r"<pre><code>(.*?)</code></pre>", html, re.DOTALL)]
+    dense = any(len(lines) > MOST_LINES or max(map(len, lines)) > LETTERS_OF_CODE for lines in listings)
+    code = sum(len(lines) * (SMALL_LINE if dense else CODE_LINE) + 2 * GAP for lines in listings)
+    rest = re.split(r"</p>|</li>|</tr>", re.sub(r"<pre>.*?</pre>", "", html, flags=re.DOTALL))
+    texts = (unescape(re.sub(r"<[^>]*>", "", one)) for one in rest)
+    height = code + sum(LINE * (1 + len(text) // LETTERS_OF_LINE) for text in texts if text.strip()) + GAP
+    return SlidePart(html.replace("<pre>", '<pre class="dense">') if dense else html, height)

@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from regard.course.lessons.check_answers import Result, check, needs
-from regard.course.lessons.exercises import ChangeExercise, CheckedExercise, LineExercise, checked
+from regard.course.lessons.check_answers import Result, check
+from regard.course.lessons.exercises import ChangeExercise, Exercise, LineExercise
 from regard.course.lessons.to_html import to_html
 from regard.serve.api.api_common import OWN
 from regard.serve.api.endpoint import Call, Endpoint
@@ -45,21 +45,21 @@ async def check_answer(call: Call) -> dict[str, Any]:
                 400, f"a line of Python is run only on the learner's own machine: regard course {number}", field="given"
             )
         result = await anyio.to_thread.run_sync(work, limiter=one_line(), abandon_on_cancel=True)
-    elif isinstance(exercise, ChangeExercise) and needs(exercise) != "nothing":
+    elif isinstance(exercise, ChangeExercise) and exercise.asks_model:
         result = await asked(call, exercise)
     else:
         result = await anyio.to_thread.run_sync(work)
     return {"right": result.right, "message": to_html(result.message)}
 
 
-def found_exercise(call: Call) -> CheckedExercise:
+def found_exercise(call: Call) -> Exercise:
     lesson = numbered_lesson(call)
     found = lesson.exercise(call["exercise"])
     if found is None:
         known = ", ".join(one.id for one in lesson.exercises) or "none"
         message = f'lesson {lesson.number} has no exercise "{call["exercise"]}"; there are: {known}'
         raise ServeError(404, message, field="exercise")
-    return checked(found)
+    return found
 
 
 async def asked(call: Call, exercise: ChangeExercise) -> Result:
@@ -71,8 +71,7 @@ async def asked(call: Call, exercise: ChangeExercise) -> Result:
     def work(loaded: ExplainedModel) -> Result:
         return check(exercise, call["given"], loaded.translator)
 
-    explain = services.explain
-    return await (explain.run if needs(exercise) == "attention" else explain.run_by_engine)(model, work)
+    return await services.explain.run_by_engine(model, work)
 
 
 ENDPOINTS = (

@@ -7,12 +7,14 @@ keeps no progress and runs nothing of a learner's.
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 
-from regard.course.lessons.lesson import Block, Equation, Exercise, Guess, Lesson, LiveView, Prose, QuotedCode, Session
+from regard.course.lessons.exercises import Exercise
+from regard.course.lessons.lesson import Block, Guess, Lesson, Listing, LiveView, Prose, QuotedCode
 from regard.course.lessons.load import lesson, lessons
 from regard.course.lessons.progress import read_progress, write_progress
 from regard.course.lessons.to_html import inline_html, to_html
@@ -94,26 +96,22 @@ def block_answer(block: Block) -> dict[str, Any]:
                 "right": block.right, "answer": to_html(block.answer),
             }  # fmt: skip
         case LiveView():
-            tries = [{"label": label, "set": dict(change)} for label, change in block.tries]
-            own = dict(block.set)
-            return {"kind": "view", "name": block.name, "caption": to_html(block.caption), "set": own, "tries": tries}
-        case Equation():
-            return {"kind": "equation", "text": block.text}
+            return asdict(block) | {"kind": "view", "caption": to_html(block.caption)}
         case QuotedCode():
-            return {"kind": "code", "file": block.file, "text": block.text}
-        case Session():
-            return {"kind": block.kind, "text": block.text}
+            return asdict(block) | {"kind": "code"}
+        case Listing():
+            return asdict(block)
         case Exercise():
             return exercise_answer(block)
 
 
 def exercise_answer(exercise: Exercise) -> dict[str, Any]:
     """Everything but what tells the right answer before the reader has tried; the worked answer is folded away."""
-    keys = exercise.keys
+    own = vars(exercise)
     return {
         "kind": "exercise", "id": exercise.id, "type": exercise.kind, "question": to_html(exercise.question),
-        "choices": [inline_html(one["text"]) for one in keys.get("choices", ())],
-        "several": keys.get("several", False), "before": keys.get("before", ""), "begin": keys.get("begin", ""),
+        "choices": [inline_html(one.text) for one in own.get("choices", ())],
+        "several": own.get("several", False), "before": own.get("before", ""), "begin": own.get("begin", ""),
         "answer": to_html(exercise.answer), "source": exercise.source,
     }  # fmt: skip
 
