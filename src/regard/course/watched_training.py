@@ -15,8 +15,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -45,6 +44,7 @@ from regard.training.schedule import learning_rate
 Tell = Callable[[dict[str, Any]], object]  # receives an event, which can be sent as JSON
 
 SECONDS = 60.0
+SEED = 1
 LONGEST = 7  # words of a source
 HELD_OUT = 40  # sentences
 FEWEST = 7  # tokens of the sentence to look at
@@ -54,16 +54,6 @@ LOSS_SECONDS, LOOK_SECONDS = 0.5, 3.0  # between two events
 LOOK_SHARE = 0.2  # of the time that looking may take
 
 
-@dataclass(frozen=True)
-class WatchedModel:
-    """A model to train, and how."""
-
-    name: str
-    architecture: str
-    config: ModelConfig
-    rate: float  # of Muon, at its peak
-
-
 TINY_RNN = RnnConfig(width=128, layers=1, embedding=64, dropout=0.0, tie="none")
 TINY_ATTENTION = RnnAttentionConfig(
     width=96, encoder_width=48, encoder_layers=1, decoder_layers=1, embedding=64, alignment=64, dropout=0.0, tie="none"
@@ -71,18 +61,18 @@ TINY_ATTENTION = RnnAttentionConfig(
 TINY_TRANSFORMER = TransformerConfig(
     width=64, heads=4, inner=128, encoder_layers=2, decoder_layers=2, dropout=0.0, norm="pre", tie="none"
 )
-MODELS = {
-    "rnn": WatchedModel("RNN without attention", "rnn", TINY_RNN, 0.01),
-    "rnn-attention": WatchedModel("RNN with attention", "rnn-attention", TINY_ATTENTION, 0.01),
-    "transformer": WatchedModel("Transformer", "transformer", TINY_TRANSFORMER, 0.006),
+MODELS: dict[str, tuple[ModelConfig, float]] = {  # by architecture: the configuration, and Muon's rate at its peak
+    "rnn": (TINY_RNN, 0.01),
+    "rnn-attention": (TINY_ATTENTION, 0.01),
+    "transformer": (TINY_TRANSFORMER, 0.006),
 }
 
 
 class ShortSentences:
     """Short sentences of the grammar, as words: those to learn from, those held out, and one to look at."""
 
-    def __init__(self, size: int, seed: int = 1) -> None:
-        splits = generate(size, seed)
+    def __init__(self, size: int) -> None:
+        splits = generate(size, SEED)
         self.train = [one for one in splits["train"].examples if is_short(one)]
         config = TextConfig(unit="word", vocab_size=10_000, joint=False)
         self.tokenizer = Tokenizer.train(lambda: ((one.src, one.tgt) for one in self.train), config)
@@ -95,14 +85,17 @@ class ShortSentences:
 
         self.shown = max(filter(self.is_in_words, known), key=worth)
 
+    def ids(self, one: Example) -> tuple[list[int], list[int]]:
+        return self.tokenizer.encode_source([one.src])[0], self.tokenizer.encode_target([one.tgt])[0]
+
     def is_known(self, one: Example) -> bool:
         """Whether all words occur in the sentences to learn from."""
-        source, target = self.tokenizer.encode_source([one.src])[0], self.tokenizer.encode_target([one.tgt])[0]
+        source, target = self.ids(one)
         return self.tokenizer.source.unknown not in source and self.tokenizer.unknown not in target
 
     def is_in_words(self, one: Example) -> bool:
         """Whether tokens are words on both sides, as the alignment counts them, and there are enough for a map."""
-        source, target = self.tokenizer.encode_source([one.src])[0], self.tokenizer.encode_target([one.tgt])[0]
+        source, target = self.ids(one)
         words = [len(split_words(one.src)), len(split_words(one.tgt))]
         return [len(source), len(target)] == words and min(words) >= FEWEST
 
@@ -111,25 +104,23 @@ def is_short(one: Example) -> bool:
     return len(one.src.split()) <= LONGEST
 
 
-def batches(sources: Sequence[list[int]], targets: Sequence[list[int]], seed: int = 1) -> Iterator[Batch]:
+def batches(sources: Sequence[list[int]], targets: Sequence[list[int]]) -> Iterator[Batch]:
     """Endless batches of sentences of similar lengths."""
     lengths = [np.array([len(ids) + 1 for ids in side]) for side in (sources, targets)]
-    epoch = 0
-    while True:
-        for rows in plan_epoch(lengths[0], lengths[1], BATCH_TOKENS, seed, epoch):
+    for epoch in count():
+        for rows in plan_epoch(lengths[0], lengths[1], BATCH_TOKENS, SEED, epoch):
             yield flat_batch([sources[i] for i in rows], [targets[i] for i in rows]).pad()
-        epoch += 1
 
 
 class WatchedTraining:
     """A training of one model. `run` tells what happens and returns when the time is over."""
 
-    def __init__(self, name: str, sentences: ShortSentences, seconds: float = SECONDS, seed: int = 1) -> None:
-        torch.manual_seed(seed)
-        self.watched, self.sentences, self.seconds = MODELS[name], sentences, seconds
+    def __init__(self, name: str, sentences: ShortSentences, seconds: float = SECONDS) -> None:
+        torch.manual_seed(SEED)
+        self.sentences, self.seconds = sentences, seconds
         self.tokenizer = sentences.tokenizer
-        self.model: Model = make_model(self.watched.architecture, self.watched.config, self.tokenizer)
-        rate = self.watched.rate
+        config, rate = MODELS[name]
+        self.model: Model = make_model(name, config, self.tokenizer)
         self.recipe = TrainConfig(steps=1000, warmup=40, learning_rate=rate, schedule="linear", optimizer="muon")
         self.optimizer = make_optimizer(self.model, self.recipe)
 
@@ -197,7 +188,8 @@ class WatchedTraining:
         """The map of the head that aligns best now: rows are words of the reference, columns those of the source."""
         if not self.model.has_attention:
             return {}
-        layers = self.model.attention(self._shown).cross
+        source, target = self.sentences.ids(self.sentences.shown)
+        layers = self.model.attention(flat_batch([source], [target]).pad()).cross
         rows = [(layer, head, one) for layer, maps in enumerate(layers) for head, one in enumerate(maps[0])]
         layer, head, best = max(rows, key=lambda row: self.on_links(row[2]))
         return {
@@ -211,8 +203,3 @@ class WatchedTraining:
         shown = self.sentences.shown
         rows = sorted({t for _, t in shown.alignment})
         return float(sum(weights[t, s] for s, t in shown.alignment) / len(rows))
-
-    @cached_property
-    def _shown(self) -> Batch:
-        shown = self.sentences.shown
-        return flat_batch(self.tokenizer.encode_source([shown.src]), self.tokenizer.encode_target([shown.tgt])).pad()
