@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -100,16 +100,16 @@ def export(
         typer.echo(f"{path}: {path.stat().st_size / 1000:,.0f} kB")
 
 
-def listing(progress: dict[str, dict[str, dict[str, object]]]) -> str:
+def listing(progress: dict[str, dict[str, dict[str, Any]]]) -> str:
     """The lessons with what is done."""
     from regard.course.lessons.load import lessons
 
     known = progress["lessons"]
-    done = sum(one["done"] is True for one in known.values())
+    done = sum(one["done"] for one in known.values())
     lines = [f"{done} of {len(lessons())} lessons done. To open one: regard course N"]
     for one in lessons():
         own = known.get(str(one.number), {"done": False, "exercises": []})
-        solved = f"{len(own['exercises'])} of {len(one.exercises)} exercises"  # type: ignore[arg-type]
+        solved = f"{len(own['exercises'])} of {len(one.exercises)} exercises"
         mark = "✓" if own["done"] else " "
         lines += ["", f"{mark} {one.number:2}  {one.title} · {one.minutes} minutes · {solved}"]
         lines += [f"      - {objective.replace('`', '').replace('*', '')}" for objective in one.objectives]

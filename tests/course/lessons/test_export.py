@@ -141,8 +141,6 @@ def test_notebooks_need_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="notebooks are written into a folder"):
         export_lessons([lesson(1)], "notebook", tmp_path / "file")
-    with pytest.raises(InputError, match="as notebook, slides, html, but not as odt"):
-        export_lessons([lesson(1)], "odt")
 
 
 @pytest.mark.parametrize("given", ["", "0", "13", "3-2", "a", "1-", "-1", "1,,2", "²"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from regard.course.lessons.handout import handout
 from regard.course.lessons.lesson import Lesson
@@ -12,20 +13,21 @@ from regard.course.lessons.slides import slides
 from regard.errors import InputError
 from regard.files import write_atomically
 
-KINDS = {"notebook": "course-notebooks", "slides": "course-slides.html", "html": "course.html"}  # usual names
+Kind = Literal["notebook", "slides", "html"]
+USUAL_NAMES: dict[Kind, str] = {"notebook": "course-notebooks", "slides": "course-slides.html", "html": "course.html"}
 
 
-def export_lessons(lessons: Sequence[Lesson], kind: str, out: Path | None = None) -> list[Path]:
+def export_lessons(lessons: Sequence[Lesson], kind: Kind, out: Path | None = None) -> list[Path]:
     """Writes the lessons; returns the files. `out` is a folder for notebooks and otherwise a file."""
-    if kind not in KINDS:
-        raise InputError(f"lessons are exported as {', '.join(KINDS)}, but not as {kind}")
-    place = out or Path(KINDS[kind])
+    place = out or Path(USUAL_NAMES[kind])
     if kind == "notebook":
         if place.exists() and not place.is_dir():
             raise InputError(f"notebooks are written into a folder, but {place} is a file; give a folder")
         return [_written(place / f"{one.name}.ipynb", notebook(one)) for one in lessons]
     if place.is_dir():
-        raise InputError(f"{kind} is one file, but {place} is a folder; give a name such as {place / KINDS[kind]}")
+        raise InputError(
+            f"{kind} is one file, but {place} is a folder; give a name such as {place / USUAL_NAMES[kind]}"
+        )
     return [_written(place, slides(lessons) if kind == "slides" else handout(lessons))]
 
 

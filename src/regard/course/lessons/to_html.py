@@ -13,7 +13,14 @@ from typing import Any
 from pyromark import Options, events
 
 OPTIONS = Options.ENABLE_TABLES
-PLAIN = {"Paragraph": "p", "Emphasis": "em", "Strong": "strong", "Item": "li", "TableRow": "tr"}
+PLAIN = {
+    "Paragraph": "p", "Emphasis": "em", "Strong": "strong", "Item": "li", "TableRow": "tr", "BlockQuote": "blockquote",
+}  # fmt: skip
+NESTED = {
+    "Table": ('<div class="wide"><table>', "</table></div>"),
+    "TableHead": ("<thead><tr>", "</tr></thead>"),
+    "CodeBlock": ("<pre><code>", "</code></pre>"),
+}
 LESSON_FILE = re.compile(r"(\d\d)-[a-z-]+\.md(?:#.*)?")
 
 
@@ -62,24 +69,17 @@ def _named(event: Any) -> tuple[str, Any]:
 
 
 def _tags(kind: str, data: Any, cell: str) -> tuple[str, str]:
+    if kind in NESTED:
+        return NESTED[kind]
+    if kind == "Link":
+        return _link(data["dest_url"])
+    tag = PLAIN.get(kind, "")
     if kind == "Heading":
         tag = data["level"].lower()
     elif kind == "List":
         tag = "ul" if data is None else "ol"
     elif kind == "TableCell":
         tag = cell
-    elif kind == "TableHead":
-        return "<thead><tr>", "</tr></thead>"
-    elif kind == "Table":
-        return '<div class="wide"><table>', "</table></div>"
-    elif kind == "CodeBlock":
-        return "<pre><code>", "</code></pre>"
-    elif kind == "BlockQuote":
-        tag = "blockquote"
-    elif kind == "Link":
-        return _link(data["dest_url"])
-    else:
-        tag = PLAIN.get(kind, "")
     return (f"<{tag}>", f"</{tag}>") if tag else ("", "")
 
 
