@@ -113,7 +113,7 @@ def _block(fence: re.Match[str]) -> Block:
         case "guess", False:
             return build(Guess, _toml(fence, 3), "guess")
         case "view", True:
-            return build(LiveView, {"name": rest} | _toml(fence, 3), "view")
+            return build(LiveView, _toml(fence, 3) | {"name": rest}, "view")
         case "exercise", False:
             return read_exercise(_toml(fence, 3))
         case "code", True:
