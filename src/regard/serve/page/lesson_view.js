@@ -24,7 +24,7 @@ export function liveView(block, context, index) {
     { class: "scene" },
     h("div", { class: "prose" }, fromHtml(block.caption)),
     missing.length ? otherModel(missing.join(" and ")) : null,
-    "text" in first ? ownText(own) : null,
+    own ? ownText(own) : null,
     tries.length ? h("p", { class: "row" }, tries) : null,
     h("div", { class: "view" }, view.element),
   );
@@ -55,13 +55,17 @@ function common(context) {
   );
 }
 
-/** The sentence of a view that has its own, and the way back to it. */
+/** The sentence of a view while it has its own, and the way back to the first one. */
 function ownText(own) {
   const line = h("p", { class: "reading small", dir: "auto" });
-  const fill = () => show(line, own.selection().text);
+  const row = h("div", { class: "row between" }, line, button("Back to the example", () => own.reset(), { class: "small link" }));
+  const fill = () => {
+    row.hidden = !("text" in own.differing());
+    show(line, own.selection().text);
+  };
   fill();
   within(own, () => subscribe(fill));
-  return h("div", { class: "row between" }, line, button("Back to the example", () => own.reset(), { class: "small link" }));
+  return row;
 }
 
 /** A lesson may show a view twice. */
