@@ -121,13 +121,13 @@ def check_change(exercise: ChangeExercise, given: Any, translator: Translator | 
 
 def judge_line(exercise: LineExercise, line: str, run: LineRun) -> Result:
     """The result of a line that was run."""
-    if run.problem is None:
-        tested = list(zip(exercise.tests, run.values, strict=True))
-        failed = [(test, value) for test, value in tested if not same(value, test.value)]
-        if not failed:
-            return Result(True, "Right. " + "; ".join(f"`{test.expression}` is {_shown(v)}" for test, v in tested))
+    tested = list(zip(exercise.tests, run.values, strict=run.problem is None))
+    failed = [(test, value) for test, value in tested if not same(value, test.value)]
+    if failed:  # before what went wrong in a later test
         test, value = failed[0]
         said = f"`{test.expression}` is {_shown(value)}; needed: {_shown(test.value)}."
+    elif run.problem is None:
+        return Result(True, "Right. " + "; ".join(f"`{test.expression}` is {_shown(v)}" for test, v in tested))
     else:
         said = run.problem
         name = exercise.begin.partition("=")[0].strip()

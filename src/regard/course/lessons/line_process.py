@@ -73,11 +73,14 @@ def evaluate(given: dict[str, Any], limit: Callable[[], None] = lambda: None) ->
     names["__builtins__"] = {name: value for name, value in vars(builtins).items() if name not in REFUSED_NAMES}
     limit()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        values: list[Any] = []
         try:
             exec(compile(given["line"].strip(), "line", "exec"), names)
-            return {"values": [as_json(eval(tree, names)) for tree in trees], "problem": None}
+            for tree in trees:
+                values.append(as_json(eval(tree, names)))
+            return {"values": values, "problem": None}
         except BaseException as problem:  # whatever a learner writes
-            return {"values": [], "problem": described(problem)}
+            return {"values": values, "problem": described(problem)}
 
 
 def lesson_names(before: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ TIME_SIGNALS = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 
 @dataclass(frozen=True)
 class LineRun:
-    """The values of the expressions as JSON, or what went wrong (Markdown)."""
+    """The values of the expressions as JSON, up to the one at which something went wrong, and what (Markdown)."""
 
     values: tuple[Any, ...] = ()
     problem: str | None = None
