@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from regard.errors import RecipeError
-from regard.explain.diagram import EXAMPLE, diagram_data, diagram_of, diagram_of_size, of_kind, side
+from regard.explain.diagram import EXAMPLE, diagram_data, diagram_of, diagram_of_size, of_kind
 from regard.models.table import ARCHITECTURES
 from regard.translator import Translator
 
@@ -35,14 +35,13 @@ def test_a_trained_model_has_its_tokens_and_a_real_step(translator: Translator) 
     assert found.read[1:] == found.predicted[:-1]
     assert found.parameters == translator.bundle.model.parameter_count()
     assert found.step is not None
-    assert found.step.weights.shape[1:] == (len(found.predicted), len(found.source))
-    assert found.step.numbers is not None
+    assert len(found.step.keys) == len(found.step.numbers.term("α")) == len(found.source)
 
 
 def test_a_large_preset_needs_no_memory() -> None:
     found = diagram_of_size(["gnmt"], "gnmt", vocabulary=32_000)
     assert round(found.parameters / 1e6) == 281  # as in models/presets.toml
-    assert len(of_kind(side(found.outline, "Decoder"), "recurrent")) == 8
+    assert len(of_kind(found.outline, "Decoder", "recurrent")) == 8
 
 
 def test_the_words_are_those_of_the_course() -> None:

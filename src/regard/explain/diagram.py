@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from regard.bundle.bundle import Bundle
@@ -21,11 +20,9 @@ from regard.errors import RecipeError
 from regard.explain.mechanisms import Query
 from regard.explain.sentence_pair import SentencePair, sentence_pair
 from regard.explain.step import StepNumbers, step_numbers
-from regard.explain.terms import Array
-from regard.explain.trace import forced_maps
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
-from regard.models.outline import Block, Outline, OutlineSide
+from regard.models.outline import Block, BlockKind, Outline
 from regard.models.table import ARCHITECTURES, check_architecture
 from regard.text.words import word_spans
 from regard.translation.translator import TextTranslator
@@ -34,16 +31,6 @@ from regard.translation.translator import TextTranslator
 EXAMPLE = ("The cat is on the mat.", "Le chat est sur le tapis.")
 END, BEGIN = "EOS", "BOS"
 SPACE = "▁"  # of a piece: the space before it
-
-
-@dataclass(frozen=True)
-class AttentionStep:
-    """What one step of a real model attends to, head by head, and the numbers of one of its heads."""
-
-    kind: str  # "cross" or "encoder"
-    layer: int  # from 0
-    weights: Array  # (H, queries, keys)
-    numbers: StepNumbers | None  # None for a model that does not say what its attention is made of
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class ModelDiagram:
     source: tuple[str, ...]  # tokens, EOS last
     read: tuple[str, ...]  # what the decoder reads, BOS first
     predicted: tuple[str, ...]  # what it predicts, EOS last
-    step: AttentionStep | None = None
+    step: StepNumbers | None = None  # one step of a trained model
 
     def shown(self) -> ModelDiagram:
         """The same with tokens as a reader knows them; the words of a size are so already."""
@@ -83,18 +70,9 @@ def piece_shown(piece: str) -> str:
     return f"-{piece}" if piece[:1].isalpha() and not piece.isupper() else piece
 
 
-# ── what is in an outline ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def side(outline: Outline, name: str) -> OutlineSide | None:
-    return next((one for one in outline.sides if one.name == name), None)
-
-
-def of_kind(found: OutlineSide | None, kind: str) -> list[Block]:
-    """The blocks of one kind, those of repeated layers as often as there are layers."""
-    if found is None:
-        return []
-    return [b for layer in found.layers for b in layer.blocks if b.kind == kind for _ in range(layer.count)]
+def of_kind(outline: Outline, side: str, kind: BlockKind) -> list[Block]:
+    """The blocks of one kind of a side, those of repeated layers as often as there are layers."""
+    return [b for one, count, b in outline.walk() if (one.name, b.kind) == (side, kind) for _ in range(count)]
 
 
 # ── from a model ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -104,49 +82,32 @@ def diagram_of(
     translator: TextTranslator | Bundle,
     text: str,
     target: str | None = None,
-    query: Query | None = None,
     *,
     sentence: int | None = None,
     name: str = "",
 ) -> ModelDiagram:
-    """The diagram of a trained model with the tokens of a sentence and of its translation. `query` is the step whose
-    numbers are shown, by default the second word's in the layer that aligns; an ensemble has none."""
-    return diagram_of_pair(sentence_pair(translator, text, target, sentence=sentence), query, name)
+    """The diagram of a trained model with the tokens of a sentence and of its translation."""
+    return diagram_of_pair(sentence_pair(translator, text, target, sentence=sentence), name)
 
 
-def diagram_of_pair(pair: SentencePair, query: Query | None = None, name: str = "") -> ModelDiagram:
-    bundle, model = pair.bundle, pair.bundle.model
-    labels = bundle.tokenizer.source.labels(pair.source_ids), bundle.tokenizer.target.labels(pair.target_ids)
-    source, pieces = tuple(labels[0]), tuple(labels[1])
-    step = attention_step(bundle, pair.source.model_text, pair.source_ids, pair.target_ids, query)
-    found = model.outline(len(source) + 1, len(pieces) + 1).counted()
-    return ModelDiagram(
-        name or bundle.architecture,
-        bundle.architecture,
-        found,
-        model.parameter_count(),
-        model.flops(len(source) + 1, len(pieces) + 1),
-        (*source, END),
-        (BEGIN, *pieces),
-        (*pieces, END),
-        step,
-    )
+def diagram_of_pair(pair: SentencePair, name: str = "") -> ModelDiagram:
+    bundle, tokenizer = pair.bundle, pair.bundle.tokenizer
+    source, target = tokenizer.source.labels(pair.source_ids), tokenizer.target.labels(pair.target_ids)
+    found = _diagram(name or bundle.architecture, bundle.architecture, bundle.model, source, target)
+    return replace(found, step=attention_step(pair))
 
 
-def attention_step(
-    bundle: Bundle, text: str, source: Sequence[int], target: Sequence[int], query: Query | None
-) -> AttentionStep | None:
-    model = bundle.model
-    if not model.has_attention or isinstance(model, Ensemble):
+def attention_step(pair: SentencePair) -> StepNumbers | None:
+    """The step that predicts the second word, in the layer that aligns; None for a model without cross-attention, or
+    one that does not say what its attention is made of, such as an ensemble."""
+    model = pair.bundle.model
+    parts = {} if isinstance(model, Ensemble) else model.attention_parts()
+    layers = sum(kind == "cross" for kind, _ in parts)
+    if not layers:
         return None
-    maps = forced_maps(model, source, target)
-    aligning = max(0, len(maps.cross) - (1 if model.last_layer_aligns else 2))
-    query = query or Query("cross", aligning, 0, min(1, len(target)))  # the second word, or the end
-    layer: Array = np.asarray(getattr(maps, query.kind)[query.layer][0].double())
-    known = bool(model.attention_parts())
-    return AttentionStep(
-        query.kind, query.layer, layer, step_numbers(bundle, text, target, query) if known else None
-    )  # fmt: skip
+    aligning = max(0, layers - (1 if model.last_layer_aligns else 2))
+    query = Query("cross", aligning, 0, min(1, len(pair.target_ids)))  # the second word, or the end
+    return step_numbers(pair.bundle, pair.source.model_text, pair.target_ids, query)
 
 
 # ── from a size ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,38 +117,38 @@ def diagram_of_size(
     architectures: Sequence[str], preset: str = "small", text: str = "", target: str = "", vocabulary: int = 8000
 ) -> ModelDiagram:
     """The diagram of a preset, or of the ensemble of several architectures: sizes alone, in torch's meta device."""
-    source, pieces = words_of(text or EXAMPLE[0]), words_of(target or EXAMPLE[1])
+    source, pieces = (words_of(given or example) for given, example in zip((text, target), EXAMPLE, strict=True))
     if text and not target:
-        pieces = tuple(f"y({n})" for n in range(1, len(source) + 1))
+        pieces = [f"y({n})" for n in range(1, len(source) + 1)]
     for architecture in architectures:
         check_architecture(architecture)
         presets = ARCHITECTURES[architecture].presets
         if preset not in presets:
             raise RecipeError(f'unknown model.preset "{preset}" of {architecture}; {nearest(preset, presets)}')
     with torch.device("meta"):
-        models = [made(architecture, preset, vocabulary) for architecture in architectures]
+        known = [ARCHITECTURES[architecture] for architecture in architectures]
+        models = [one.model(one.presets[preset], vocabulary, vocabulary, True) for one in known]
         model = models[0] if len(models) == 1 else Ensemble(models)
-    lengths = len(source) + 1, len(pieces) + 1
-    names = [f"{architecture} {preset}" for architecture in architectures]
+    name = " + ".join(f"{architecture} {preset}" for architecture in architectures)
+    return _diagram(name, architectures[0] if len(models) == 1 else "ensemble", model, source, pieces)
+
+
+def words_of(text: str) -> list[str]:
+    return [text[start:end] for start, end in word_spans(text)]
+
+
+def _diagram(name: str, architecture: str, model: Model, source: Sequence[str], target: Sequence[str]) -> ModelDiagram:
+    lengths = len(source) + 1, len(target) + 1
     return ModelDiagram(
-        " + ".join(names),
-        architectures[0] if len(models) == 1 else "ensemble",
+        name,
+        architecture,
         model.outline(*lengths).counted(),
         model.parameter_count(),
         model.flops(*lengths),
         (*source, END),
-        (BEGIN, *pieces),
-        (*pieces, END),
+        (BEGIN, *target),
+        (*target, END),
     )
-
-
-def made(architecture: str, preset: str, vocabulary: int) -> Model:
-    _, presets, model = ARCHITECTURES[architecture]
-    return model(presets[preset], vocabulary, vocabulary, True)
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    return tuple(text[start:end] for start, end in word_spans(text))
 
 
 # ── data ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,12 +181,12 @@ def outline_data(outline: Outline) -> dict[str, Any]:
         }
         for one in outline.sides
     ]
-    bridge = None if outline.bridge is None else block_data(outline.bridge)
+    bridge = outline.bridge and block_data(outline.bridge)
     return {"memory": outline.memory, "bridge": bridge, "sides": sides}
 
 
 def block_data(block: Block) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    always = {
         "kind": block.kind,
         "name": block.name,
         "what": block.what,
@@ -234,14 +195,11 @@ def block_data(block: Block) -> dict[str, Any]:
         "shares": block.shared,
         "flops": block.flops,
     }
-    if block.reads:
-        found["reads"] = block.reads
-    if block.heads:
-        found["heads"] = block.heads
-    if block.offsets:
-        found["reads_at"] = list(block.offsets)
-    if block.chosen:
-        found["experts"] = {"chosen": block.chosen[0], "all": block.chosen[1]}
-    if block.parts:
-        found["parts"] = [block_data(part) for part in block.parts]
-    return found
+    more = {
+        "reads": block.reads,
+        "heads": block.heads,
+        "reads_at": list(block.offsets),
+        "experts": block.chosen and dict(zip(("chosen", "all"), block.chosen, strict=True)),
+        "parts": [block_data(part) for part in block.parts],
+    }
+    return always | {name: value for name, value in more.items() if value}

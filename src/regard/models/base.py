@@ -40,6 +40,7 @@ from regard.batch import Batch
 from regard.models.attention_parts import AttentionParts
 from regard.models.layer_parts import LayerParts
 from regard.models.outline import Outline, module_outline
+from regard.models.stack_outline import stack_outline
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,9 @@ class Model(nn.Module, ABC):
 
     def outline(self, source: int, target: int) -> Outline:
         """Returns the modules in the order of the computation, for a sentence pair of these lengths (with EOS); by
-        default in the order of their declaration, without operations."""
-        return module_outline(self, source, target)
+        default those of `layer_parts`, or else in the order of their declaration, without operations."""
+        stack = self.layer_parts()
+        return module_outline(self) if stack is None else stack_outline(stack, source, target)
 
     def train(self, mode: bool = True) -> Self:
         """As in torch, and counts the calls, since a fused optimizer does not update torch's version counters."""

@@ -196,35 +196,30 @@ class ByteNet(Model):
         width, columns_ = 2 * self.config.width, columns(source, self.config.stretch, self.config.extra)
 
         def block(module: ByteNetBlock, tokens: int, causal: bool) -> draw.OutlineLayer:
-            first, second, third = (cast(nn.LayerNorm, one) for one in module.norms)
-            seen = draw.convolution(
-                module.convolution, tokens, "Convolution", "W₂ ∗ x; the dilation grows from block to block", causal
-            )
-            wide = (
-                draw.norm(first, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
-                draw.linear(module.narrow, tokens, "Narrow", "W₁ x"),
-                draw.norm(second, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
-                seen,
-                draw.norm(third, tokens, "max(0, LayerNorm(x))", "Norm, ReLU"),
-                draw.linear(module.widen, tokens, "Widen", "W₃ x"),
-                draw.added(tokens, width),
-            )
-            return draw.OutlineLayer((draw.OutlineSublayer(wide, True),))
+            what = "W₂ ∗ x; the dilation grows from block to block"
+            first, second, third = (norm(one, tokens) for one in module.norms)
+            narrow = draw.linear(module.narrow, tokens, "Narrow", "W₁ x")
+            seen = draw.convolution(module.convolution, tokens, what, causal)
+            widen = draw.linear(module.widen, tokens, "Widen", "W₃ x")
+            return draw.layer(first, narrow, second, seen, third, widen, draw.added(tokens, width), residual=True)
+
+        def norm(module: nn.Module, tokens: int) -> draw.Block:
+            return draw.norm(cast(nn.LayerNorm, module), tokens, "max(0, LayerNorm(x))", "Norm, ReLU")
 
         joined = draw.added(target, width, "word(y(t−1)) + column(t)", "Add column t")
         return draw.two_sides(
             [
-                draw.one(draw.embedding(self.source_embedding, columns_, "the sentence, then blanks up to C columns")),
+                draw.embedding(self.source_embedding, columns_, "the sentence, then blanks up to C columns"),
                 *(block(cast(ByteNetBlock, one), columns_, False) for one in self.encoder),
-                draw.one(draw.norm(self.encoder_norm, columns_)),
+                draw.norm(self.encoder_norm, columns_),
             ],
             [
-                draw.one(draw.embedding(self.target_embedding, target)),
-                draw.one(replace(joined, reads="column t")),
+                draw.embedding(self.target_embedding, target),
+                replace(joined, reads="column t"),
                 *(block(cast(ByteNetBlock, one), target, True) for one in self.decoder),
-                draw.one(draw.norm(self.decoder_norm, target, "max(0, LayerNorm(x))", "Norm, ReLU")),
-                draw.one(draw.linear(self.last, target, "Readout", "W x")),
-                *draw.last(self.output, target),
+                norm(self.decoder_norm, target),
+                draw.linear(self.last, target, "Readout", "W x"),
+                *draw.output(self.output, target),
             ],
             "C columns; position t reads column t alone",
         )

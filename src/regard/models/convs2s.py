@@ -232,7 +232,7 @@ class ConvS2S(Model):
         half = "√½ (x + f(x))"
 
         def block(module: ConvS2SBlock, tokens: int, causal: bool) -> draw.OutlineSublayer:
-            seen = draw.convolution(module.convolution, tokens, "Convolution", "W · [k neighbours] + b", causal)
+            seen = draw.convolution(module.convolution, tokens, "W · [k neighbours] + b", causal)
             gate = draw.Block("feed_forward", "Gate (GLU)", "GLU([a, b]) = a ⊙ σ(b)", (tokens, width))
             return draw.OutlineSublayer((seen, gate, draw.added(tokens, width, half)), True)
 
@@ -248,28 +248,23 @@ class ConvS2S(Model):
             what = "α = softmax(d·z); √m Σ α (z + e)"
             attend = draw.attention("Attention", what, (target, width), parts, 1, "z and z + e")
             own = draw.OutlineSublayer((attend, draw.added(target, width, half)), True)
-            return draw.OutlineLayer((block(module.block, target, True), own))
+            return draw.OutlineLayer(((block(module.block, target, True), own),))
 
-        def ends(words: nn.Embedding, places: nn.Embedding, enter: Convolution, n: int) -> list[draw.OutlineLayer]:
-            below = [draw.embedding(words, n), draw.positions_table(places, n)]
-            return [*map(draw.one, below), draw.one(draw.linear(enter, n, "Widen", "from embedding to layer width"))]
+        def begin(words: nn.Embedding, places: nn.Embedding, enter: Convolution, n: int) -> list[draw.Block]:
+            widen = draw.linear(enter, n, "Widen", "from embedding to layer width")
+            return [draw.embedding(words, n), draw.positions_table(places, n), widen]
 
-        def leave(module: Convolution, n: int, name: str, what: str) -> draw.OutlineLayer:
-            return draw.one(draw.linear(module, n, name, what))
-
-        decoder = [layer(cast(ConvS2SDecoderLayer, one)) for one in self.decoder]
-        encoder = [draw.OutlineLayer((block(cast(ConvS2SBlock, one), source, False),)) for one in self.encoder]
         return draw.two_sides(
             [
-                *ends(self.source_embedding, self.source_positions, self.encoder_input, source),
-                *encoder,
-                leave(self.encoder_output, source, "Keys z", "from layer to embedding width"),
+                *begin(self.source_embedding, self.source_positions, self.encoder_input, source),
+                *(draw.OutlineLayer(((block(cast(ConvS2SBlock, one), source, False),),)) for one in self.encoder),
+                draw.linear(self.encoder_output, source, "Keys z", "from layer to embedding width"),
             ],
             [
-                *ends(self.target_embedding, self.target_positions, self.decoder_input, target),
-                *decoder,
-                leave(self.decoder_output, target, "Readout", "from layer to embedding width"),
-                *draw.last(self.output, target),
+                *begin(self.target_embedding, self.target_positions, self.decoder_input, target),
+                *(layer(cast(ConvS2SDecoderLayer, one)) for one in self.decoder),
+                draw.linear(self.decoder_output, target, "Readout", "from layer to embedding width"),
+                *draw.output(self.output, target),
             ],
             "keys z, values z + e, of each token",
         )

@@ -158,7 +158,7 @@ class DeepAtt(Attentive):
         forward = "f = W [half(f); h] of the layer below, which stays linear; h = LSTM with gates f + R h"
 
         def layer(module: Recurrent, tokens: int, detail: str = "") -> draw.OutlineSublayer:
-            (block,) = draw.recurrent(module, tokens, what=forward)
+            (block,) = draw.recurrent(module.stack, tokens, forward)
             return draw.OutlineSublayer((replace(block, detail=detail),))
 
         directions = ("→ ← → … by layer", "← → ← … by layer")
@@ -166,13 +166,13 @@ class DeepAtt(Attentive):
             [layer(one, source, way) for one in recurrent_layers(cast(Column, column).layers)]
             for way, column in zip(directions, self.columns, strict=True)
         ]
-        columns = [draw.OutlineLayer((left,), columns=((right,),)) for left, right in zip(*stacks, strict=True)]
-        above = [draw.OutlineLayer((layer(one, target),)) for one in recurrent_layers(self.decoder)]
+        columns = [draw.OutlineLayer(((left,), (right,))) for left, right in zip(*stacks, strict=True)]
+        above = [draw.OutlineLayer(((layer(one, target),),)) for one in recurrent_layers(self.decoder)]
         top = draw.linear(self.interface, source, "Interface", "m = P [h; h′; f; f′], a quarter of ten times the width")
         read = draw.linear(self.readout, target, "Readout", "O [half(f); h]")
         return draw.two_sides(
-            [draw.one(draw.embedding(self.source_embedding, source)), *columns, draw.one(top)],
-            [*attentive_layers(self, source, target), *above, draw.one(read), *draw.last(self.output, target)],
+            [draw.embedding(self.source_embedding, source), *columns, top],
+            [*attentive_layers(self, source, target), *above, read, *draw.output(self.output, target)],
             "m(1) … m(S), one for each token",
         )
 

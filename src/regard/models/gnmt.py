@@ -23,6 +23,7 @@ penalties, which belong to search. The decoder starts from zeros; the paper does
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
@@ -173,12 +174,12 @@ class Attentive(Model):
         return self.start(self.encode(batch.src, batch.src_mask))
 
 
-def attentive_layers(model: Attentive, source: int, target: int) -> list[draw.OutlineLayer]:
+def attentive_layers(model: Attentive, source: int, target: int) -> list[draw.OutlineLayer | draw.Block]:
     """The embedding, the attention and the bottom layer, whose query is its own output of the step before."""
     bottom, table = model.bottom, cast(nn.Embedding, model.target_embedding)
     attend = draw.scores(bottom.scores, target, source, bottom.memory, "m(1) … m(S)")
-    (cell,) = draw.recurrent(bottom.recurrent, target, what="h¹(t) = LSTM([y(t−1); c(t)])")
-    return [draw.one(draw.embedding(table, target)), draw.asked_by_cell(attend, cell)]
+    (cell,) = draw.recurrent(bottom.recurrent.stack, target, "h¹(t) = LSTM([y(t−1); c(t)])")
+    return [draw.embedding(table, target), draw.asked_by_cell(attend, cell)]
 
 
 class GNMT(Attentive):
@@ -216,22 +217,19 @@ class GNMT(Attentive):
         return recurrent + self.bottom.flops(source, target) + target * each_word
 
     def outline(self, source: int, target: int) -> draw.Outline:
-        def layer(module: Recurrent, number: int, tokens: int, what: str) -> draw.OutlineLayer:
-            (cell,) = draw.recurrent(module, tokens, what=what)
-            residual = number >= self.config.residual_from
-            blocks = (cell, draw.added(tokens, self.config.width)) if residual else (cell,)
-            return draw.one(*blocks, residual=residual, repeats=True)
+        def layers(modules: nn.ModuleList, tokens: int, what: str) -> Iterator[draw.OutlineLayer]:
+            for number, module in enumerate(modules, start=2):
+                (cell,) = draw.recurrent(cast(Recurrent, module).stack, tokens, what)
+                residual = number >= self.config.residual_from
+                yield draw.layer(cell, *[draw.added(tokens, self.config.width)] * residual, residual=residual)
 
-        (both_ways,) = draw.recurrent(self.both_ways, source)
-        first = [draw.embedding(self.source_embedding, source), both_ways]
-        above = [layer(cast(Recurrent, one), n, source, "") for n, one in enumerate(self.encoder, start=2)]
-        layers = [layer(cast(Recurrent, one), n, target, "LSTM([x; c])") for n, one in enumerate(self.decoder, 2)]
+        below = [draw.embedding(self.source_embedding, source), *draw.recurrent(self.both_ways.stack, source)]
+        above = [*attentive_layers(self, source, target), *layers(self.decoder, target, "LSTM([x; c])")]
         if self.config.output_context:
-            readout = cast(nn.Linear, self.readout)
-            layers.append(draw.one(draw.linear(readout, target, "Readout", "W [h; c] + b")))
+            above.append(draw.linear(cast(nn.Linear, self.readout), target, "Readout", "W [h; c] + b"))
         return draw.two_sides(
-            [*map(draw.one, first), *above],
-            [*attentive_layers(self, source, target), *layers, *draw.last(self.output, target)],
+            [*below, *layers(self.encoder, source, "")],
+            [*above, *draw.output(self.output, target)],
             "m(1) … m(S), one for each token",
         )
 

@@ -35,6 +35,7 @@ class SideParts:
     """The encoder or the decoder."""
 
     embedding: nn.Embedding
+    positions: nn.Embedding | None  # the table of learned positions
     layers: tuple[tuple[Sublayer, ...], ...]
     norm: nn.Module | None  # after the last layer; None: post-norm layers end with one
 

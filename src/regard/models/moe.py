@@ -157,25 +157,25 @@ class Moe(Model):
         width = self.config.width
 
         def plus(block: draw.Block) -> draw.OutlineLayer:
-            return draw.one(block, draw.added(block.shape[0], width), residual=True, repeats=True)
+            return draw.layer(block, draw.added(block.shape[0], width), residual=True)
 
         def layer(module: nn.Module, tokens: int) -> draw.OutlineLayer:
-            return plus(draw.lstm(cast(nn.LSTM, module), tokens))
+            return plus(*draw.recurrent(cast(nn.LSTM, module), tokens))
 
         encoder = [layer(one, source) for one in self.encoder]
         encoder.insert(len(encoder) - 1, plus(draw.mixture(self.encoder_experts, source, width)))
         first, *others = (layer(one, target) for one in self.decoder)
         attend = draw.scores(self.scores, target, source, width, "h(1) … h(S)")
         return draw.two_sides(
-            [draw.one(draw.embedding(self.source_embedding, source)), layer(self.both_ways, source), *encoder],
+            [draw.embedding(self.source_embedding, source), layer(self.both_ways, source), *encoder],
             [
-                draw.one(draw.embedding(self.target_embedding, target)),
+                draw.embedding(self.target_embedding, target),
                 first,
-                draw.one(attend),
-                draw.one(draw.linear(self.join, target, "Join", "x = W [s; c] + b")),
+                attend,
+                draw.linear(self.join, target, "Join", "x = W [s; c] + b"),
                 plus(draw.mixture(self.decoder_experts, target, width)),
                 *others,
-                *draw.last(self.output, target),
+                *draw.output(self.output, target),
             ],
             "h(1) … h(S), one for each token",
         )

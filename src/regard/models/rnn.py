@@ -124,15 +124,13 @@ class Rnn(Model):
 
     def outline(self, source: int, target: int) -> draw.Outline:
         every = self.config.context == "every"
-        memory = "h(S), the only thing that the decoder receives"
         reads = "s(0) = h(S), and h(S) at every step" if every else "s(0) = h(S)"
-        cells = draw.recurrent(self.decoder, target, reads, "s(t) = g(s(t−1), y(t−1)" + (", h(S))" if every else ")"))
-        above = [draw.one(block, repeats=True) for block in cells]
+        step = "s(t) = g(s(t−1), y(t−1)" + (", h(S))" if every else ")")
+        cells = draw.recurrent(self.decoder.stack, target, step, reads)
         return draw.two_sides(
-            [draw.one(draw.embedding(self.source_embedding, source))]
-            + [draw.one(block, repeats=True) for block in draw.recurrent(self.encoder, source)],
-            [draw.one(draw.embedding(self.target_embedding, target)), *above, *draw.last(self.output, target)],
-            memory,
+            [draw.embedding(self.source_embedding, source), *draw.recurrent(self.encoder.stack, source)],
+            [draw.embedding(self.target_embedding, target), *cells, *draw.output(self.output, target)],
+            "h(S), the only thing that the decoder receives",
         )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────

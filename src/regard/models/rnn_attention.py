@@ -244,21 +244,20 @@ class RnnAttention(Model):
         before = config.attend == "before"
         inputs = "y(t−1), c(t)" if before else "y(t−1), ŝ(t−1)" if config.input_feeding else "y(t−1)"
         start = "s(0) = h(S)" if self.bridge is None else ""
-        cells = draw.recurrent(self.decoder, target, start, f"s(t) = f(s(t−1), {inputs})")
-        between = (
-            None if self.bridge is None else draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])")
-        )
-        layers = [draw.one(draw.embedding(self.target_embedding, target))]
-        stack = [draw.one(block, repeats=True) for block in cells]
-        layers += [draw.asked_by_cell(attend, cells[0]), *stack[1:]] if before else [*stack, draw.one(attend)]
+        cells = draw.recurrent(self.decoder.stack, target, f"s(t) = f(s(t−1), {inputs})", start)
+        layers: list[draw.OutlineLayer | draw.Block] = [*cells, attend]
+        if before:
+            layers = [draw.asked_by_cell(attend, cells[0]), *cells[1:]]
         if self.combine is not None:
-            layers.append(draw.one(draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])")))
-        encoder = [draw.one(block, repeats=True) for block in draw.recurrent(self.encoder, source)]
+            layers.append(draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])"))
+        bridge = None
+        if self.bridge is not None:
+            bridge = draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])")
         return draw.two_sides(
-            [draw.one(draw.embedding(self.source_embedding, source)), *encoder],
-            [*layers, *draw.last(self.output, target)],
+            [draw.embedding(self.source_embedding, source), *draw.recurrent(self.encoder.stack, source)],
+            [draw.embedding(self.target_embedding, target), *layers, *draw.output(self.output, target)],
             "h(1) … h(S), one for each token",
-            between,
+            bridge,
         )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -26,7 +26,6 @@ from regard.layers.attention import KeyValue, padding_mask
 from regard.layers.dropout import Dropout
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
-from regard.models import outline as draw
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
 from regard.models.common import encode_by_length, read_presets, tie_embeddings
@@ -34,7 +33,6 @@ from regard.models.layer_parts import LayerParts, SideParts, Sublayer
 from regard.models.state import BatchState, map_tensors, per_row, per_sentence, repeat_rows
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
-from regard.models.transformer_outline import transformer_outline
 
 BIAS_COLUMNS = 8  # additional columns of states and output matrix for a bias: a width that is efficient on GPUs
 
@@ -232,10 +230,11 @@ class Transformer(RowModel):
             (of_attention("decoder", i), of_attention("cross", i), of_layer(one))
             for i, one in enumerate(self.decoder_layers())
         ]
-        pre = self.config.norm == "pre"
+        pre, learned = self.config.norm == "pre", self.config.positions == "learned"
+        tables = (self.source_positions, self.target_positions) if learned else (None, None)
         return LayerParts(
-            SideParts(self.source_embedding, tuple(encoder), self.encoder_norm if pre else None),
-            SideParts(self.target_embedding, tuple(decoder), self.decoder_norm if pre else None),
+            SideParts(self.source_embedding, tables[0], tuple(encoder), self.encoder_norm if pre else None),
+            SideParts(self.target_embedding, tables[1], tuple(decoder), self.decoder_norm if pre else None),
             self.output,
             math.sqrt(self.config.width),
             self.config.positions,
@@ -256,9 +255,6 @@ class Transformer(RowModel):
         for decoder in self.decoder_layers():
             total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
         return total
-
-    def outline(self, source: int, target: int) -> draw.Outline:
-        return transformer_outline(self, source, target)
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from regard.models.outline import Block, BlockKind
 from regard.report.colour import INK, LINE_STRONG, QUIET
 from regard.report.drawing import SIZE, SMALL, Box, Item, Label, Line, Point
 from regard.report.palette import PALETTE
-from regard.report.text import LINE, printable, width
+from regard.report.text import LINE, cut, printable, width
 
 FILLS: dict[BlockKind, str] = {
     "embedding": "bad-soft", "recurrent": "good-soft", "attention": "warm-soft", "feed_forward": "accent-soft",
@@ -21,6 +21,7 @@ PAD = 8.0  # between the edge of a box and its text
 ROW = 15.0  # from one line of a box to the next
 THIN = 22.0  # height of a box of one line
 HEAD = 4.5  # half the width of the head of an arrow
+WORD = 7.0  # maximum em of a word in a column
 
 
 class BoxLine(NamedTuple):
@@ -98,29 +99,45 @@ def width_of(lines: Sequence[BoxLine]) -> float:
 
 
 def box(
-    x: float, y: float, wide: float, high: float, fill: str, lines: Sequence[BoxLine] = (), note: str = ""
+    x: float,
+    y: float,
+    wide: float,
+    high: float,
+    fill: str,
+    lines: Sequence[BoxLine] = (),
+    note: str = "",
+    corner: float = 5.0,
 ) -> list[Item]:
-    """A box with a border, its lines centred in it."""
-    items: list[Item] = [
-        Box(x, y, wide, high, LINE_STRONG, round=5.0),
-        Box(x + 1, y + 1, wide - 2, high - 2, fill, note=note, round=4.0),
-    ]
-    top = y + (high - ROW * len(lines)) / 2
-    for row, line in enumerate(lines):
-        items.append(
-            Label(
-                x + wide / 2, top + ROW * (row + 0.5), printable(line.text), "middle", line.size, line.fill, line.bold
-            )
-        )
-    return items
-
-
-def frame(x: float, y: float, wide: float, high: float) -> list[Item]:
-    """The frame of a layer that is repeated."""
+    """A box with a border, its lines centred in it; x is its middle and y its upper edge."""
+    left, top = x - wide / 2, y + (high - ROW * len(lines)) / 2
     return [
-        Box(x, y, wide, high, PALETTE["line"][0], round=9.0),
-        Box(x + 1.5, y + 1.5, wide - 3, high - 3, PALETTE["paper"][0], round=8.0),
+        Box(left, y, wide, high, LINE_STRONG, round=corner),
+        Box(left + 1, y + 1, wide - 2, high - 2, fill, note=note, round=corner - 1),
+        *(
+            Label(x, top + ROW * (n + 0.5), printable(line.text), "middle", line.size, line.fill, line.bold)
+            for n, line in enumerate(lines)
+        ),
     ]
+
+
+def block_height(block: Block) -> float:
+    return height_of(lines_of(block))
+
+
+def block_width(block: Block) -> float:
+    return width_of(lines_of(block))
+
+
+def block_box(block: Block, x: float, foot: float, wide: float) -> list[Item]:
+    """The box of a block that stands on the height `foot`."""
+    lines = lines_of(block)
+    high = height_of(lines)
+    return box(x, foot - high, wide, high, fill_of(block.kind), lines, note_of(block))
+
+
+def short(word: str) -> str:
+    """A word of a sentence, cut to the width of a column."""
+    return cut(printable(word), WORD)
 
 
 def arrow(*points: Point, stroke: str = LINE_STRONG, thick: float = 1.2, dashed: bool = False) -> list[Item]:
@@ -133,6 +150,6 @@ def arrow(*points: Point, stroke: str = LINE_STRONG, thick: float = 1.2, dashed:
     return [Line(points, stroke, thick, dashed=dashed), Line((left, (x, y), right), stroke, thick)]
 
 
-def text_lines(x: float, y: float, lines: Sequence[str], size: float = SMALL, fill: str = QUIET) -> list[Item]:
+def text_lines(x: float, y: float, lines: Sequence[str]) -> list[Item]:
     """Centred lines, the first at height y."""
-    return [Label(x, y + n * LINE * size, line, "middle", size, fill) for n, line in enumerate(lines)]
+    return [Label(x, y + n * LINE * SMALL, line, "middle", SMALL, QUIET) for n, line in enumerate(lines)]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from regard.explain.diagram import ModelDiagram, diagram_data
-from regard.explain.render.attention_drawing import attention_drawing, attentions
+from regard.explain.render.attention_drawing import attention_drawing
 from regard.explain.render.diagram_parts import number, sizes
-from regard.explain.render.mixture_drawing import ensemble_drawing, mixture_drawing, mixtures
-from regard.explain.render.reach_drawing import reach_drawing, reaches
+from regard.explain.render.mixture_drawing import ensemble_drawing, mixture_drawing
+from regard.explain.render.reach_drawing import reach_drawing
 from regard.explain.render.stack_drawing import stack_drawing
 from regard.explain.render.step_drawing import step_drawing
-from regard.explain.render.unrolled_drawing import is_recurrent, unrolled_drawing
+from regard.explain.render.unrolled_drawing import unrolled_drawing
 from regard.models.outline import Block, Outline
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing, framed, gathered
@@ -68,17 +67,16 @@ def panels(diagram: ModelDiagram) -> list[Drawing]:
 
 def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[Drawing]:
     whole = stack_drawing(outline, diagram.source, diagram.read, title)
-    found = [replace(whole, caption=legend(outline))]
-    if is_recurrent(outline):
-        found.append(unrolled_drawing(diagram, outline))
-    found += [attention_drawing(*one) for one in attentions(outline)[-1:]]
-    if diagram.step is not None and diagram.step.numbers is not None:
-        found.append(step_drawing(diagram.step.numbers))
-    found += [mixture_drawing(*one) for one in mixtures(outline)]
-    for name, words in (("Encoder", diagram.source), ("Decoder", diagram.read)):
-        if reaches(outline, name):
-            found.append(reach_drawing(outline, name, words))
-    return found
+    found = [
+        replace(whole, caption=legend(outline)),
+        unrolled_drawing(diagram, outline),
+        attention_drawing(outline),
+        None if diagram.step is None else step_drawing(diagram.step),
+        mixture_drawing(outline),
+        reach_drawing(outline, "Encoder", diagram.source),
+        reach_drawing(outline, "Decoder", diagram.read),
+    ]
+    return [drawing for drawing in found if drawing is not None]
 
 
 def legend(outline: Outline) -> str:
@@ -124,7 +122,3 @@ def _row(where: str, block: Block, mark: str = "") -> list[str]:
     parameters = f"{block.parameters:,}" if block.parameters else "shared" if block.shared else ""
     cost = number(block.flops, "FLOPs") if block.flops else ""
     return [where, mark + block.name, sizes(block.shape), parameters, cost]
-
-
-def labels_of(drawings: Sequence[Drawing]) -> list[str]:
-    return [label.text for drawing in drawings for label in drawing.labels]

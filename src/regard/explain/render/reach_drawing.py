@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.explain.diagram import of_kind, side
+from regard.explain.diagram import of_kind
+from regard.explain.render.diagram_parts import short
 from regard.models.outline import Outline
 from regard.report.colour import ACCENT, INK, QUIET
-from regard.report.drawing import SMALL, Dot, Drawing, Item, Label, Line
+from regard.report.drawing import SMALL, Dot, Drawing, Item, Label, Line, Point
 from regard.report.palette import PALETTE
-from regard.report.text import cut, printable, width
+from regard.report.text import width
 
 PITCH, ROW, RADIUS = 34.0, 26.0, 5.5
 MOST_ROWS = 10
-WORD = 7.0  # maximum em of a word
 FAINT = PALETTE["line"][0]
 
 Offsets = tuple[int, ...]
-
-
-def reaches(outline: Outline, name: str) -> list[Offsets]:
-    """What each convolution of a side reads, the lowest first: positions counted from its own."""
-    return [block.offsets for block in of_kind(side(outline, name), "convolution")]
 
 
 def cone(layers: Sequence[Offsets], top: int, positions: int) -> list[set[int]]:
@@ -41,41 +36,39 @@ def cone(layers: Sequence[Offsets], top: int, positions: int) -> list[set[int]]:
     return rows
 
 
-def reach_drawing(outline: Outline, name: str, words: Sequence[str]) -> Drawing:
-    layers = reaches(outline, name)
-    drawn = layers[:MOST_ROWS]
+def reach_drawing(outline: Outline, side: str, words: Sequence[str]) -> Drawing | None:
+    """The reach of the convolutions of a side; None if it has none."""
+    layers = [block.offsets for block in of_kind(outline, side, "convolution")]
+    if not layers:
+        return None
+    drawn, words, count = layers[:MOST_ROWS], [short(word) for word in words], len(words)
     causal = max(drawn[0]) == 0
-    count = len(words)
-    top = count - 2 if causal else count // 2
-    rows = cone(drawn, max(0, top), count)
-    pitch = max(PITCH, max(width(cut(printable(word), WORD)) for word in words) * SMALL + 6)
-    names = [f"layer {n}: {'−' if causal else '±'} {-min(one)}" for n, one in enumerate(drawn, start=1)]
-    left = max(width(text) * SMALL for text in [*names, "words"]) + 12
+    rows = cone(drawn, max(0, count - 2) if causal else count // 2, count)
+    pitch = max(PITCH, max(map(width, words)) * SMALL + 6)
+    names = ["words", *(f"layer {n}: {'−' if causal else '±'} {-min(one)}" for n, one in enumerate(drawn, start=1))]
+    left = max(map(width, names)) * SMALL + 12
     high = ROW * len(drawn)
+
+    def place(at: int, level: int) -> Point:
+        return left + pitch * (at + 0.5), high - ROW * level + 8
+
     items: list[Item] = []
     for level, row in enumerate(rows):
-        y = high - ROW * level + 8
-        text = names[level - 1] if level else "words"
-        items.append(Label(left - 10, y, text, "right", SMALL, QUIET))
-        if level:
-            items += [
-                Line(((left + pitch * (at + 0.5), y), (left + pitch * (at + by + 0.5), y + ROW)), ACCENT, 1.4, 0.7)
-                for at in row
-                for by in drawn[level - 1]
-                if 0 <= at + by < count
-            ]
-    dots = [
-        Dot(left + pitch * (at + 0.5), high - ROW * level + 8, RADIUS, ACCENT if at in row else FAINT)
+        items.append(Label(left - 10, place(0, level)[1], names[level], "right", SMALL, QUIET))
+        items += [
+            Line((place(at, level), place(at + by, level - 1)), ACCENT, 1.4, 0.7)
+            for at in row
+            for by in (drawn[level - 1] if level else ())
+            if 0 <= at + by < count
+        ]
+    items += [
+        Dot(*place(at, level), RADIUS, ACCENT if at in row else FAINT)
         for level, row in enumerate(rows)
         for at in range(count)
     ]
-    items += dots
-    for at, word in enumerate(words):
-        items.append(Label(left + pitch * (at + 0.5), high + 27, cut(printable(word), WORD), "middle", SMALL, INK))
-    total = left + pitch * count
-    return Drawing(
-        total, high + 38, tuple(items), f"What a position of the {name.lower()} reaches", _caption(layers, drawn)
-    )
+    items += [Label(place(at, 0)[0], high + 27, word, "middle", SMALL, INK) for at, word in enumerate(words)]
+    title = f"What a position of the {side.lower()} reaches"
+    return Drawing(left + pitch * count, high + 38, tuple(items), title, _caption(layers, drawn))
 
 
 def _caption(layers: Sequence[Offsets], drawn: Sequence[Offsets]) -> str:

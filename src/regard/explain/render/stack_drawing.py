@@ -11,20 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from regard.explain.render.diagram_parts import (
+    BOLD,
     ROW,
     arrow,
-    box,
-    fill_of,
-    frame,
-    height_of,
-    lines_of,
-    note_of,
+    block_box,
+    block_height,
+    block_width,
     text_lines,
-    width_of,
 )
 from regard.models.outline import Block, Outline, OutlineLayer, OutlineSide, OutlineSublayer
 from regard.report.colour import INK, LINE_STRONG, QUIET
-from regard.report.drawing import SIZE, SMALL, Drawing, Item, Label, Line, Point, moved
+from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line, Point, moved
+from regard.report.palette import PALETTE
 from regard.report.text import LINE, printable, width, wrap
 
 STEP, BETWEEN = 14.0, 20.0  # between the blocks of a layer; between layers
@@ -52,91 +50,88 @@ class _Pile:
     left: float = 0.0
     right: float = 0.0
 
-    def block(self, block: Block, x: float, y: float, wide: float) -> float:
+    def extend(self, *xs: float) -> None:
+        self.left, self.right = min(self.left, *xs), max(self.right, *xs)
+
+    def up(self, x: float, y: float) -> float:
+        """An arrow from one block to the next, which stands on the height that is returned."""
+        self.items += arrow((x, y), (x, y - STEP))
+        return y - STEP
+
+    def block(self, block: Block, x: float, y: float) -> float:
         """Puts a box on the height y, and returns its upper edge."""
-        lines = lines_of(block)
-        high = height_of(lines)
-        self.items += box(x - wide / 2, y - high, wide, high, fill_of(block.kind), lines, note_of(block))
+        high = block_height(block)
+        self.items += block_box(block, x, y, self.wide)
         if block.reads:
             self.readers.append(y - high / 2)
         if block.kind == "recurrent" and self.cell is None:
             self.cell = y - high / 4
-        self.left, self.right = min(self.left, x - wide / 2), max(self.right, x + wide / 2)
+        self.extend(x - self.wide / 2, x + self.wide / 2)
         return y - high
 
-    def column(self, sublayers: Sequence[OutlineSublayer], x: float, y: float, wide: float) -> float:
+    def column(self, sublayers: Sequence[OutlineSublayer], x: float, y: float) -> float:
         for number, sub in enumerate(sublayers):
-            if number:
-                self.items += arrow((x, y), (x, y - STEP))
-                y -= STEP
-            y = self.sublayer(sub, x, y, wide)
+            y = self.sublayer(sub, x, self.up(x, y) if number else y)
         return y
 
-    def sublayer(self, sub: OutlineSublayer, x: float, y: float, wide: float) -> float:
-        below, foot = y + STEP / 2, y
+    def sublayer(self, sub: OutlineSublayer, x: float, foot: float) -> float:
+        y = foot
         for number, block in enumerate(sub.blocks):
-            if number:
-                self.items += arrow((x, y), (x, y - STEP))
-                y -= STEP
-            y = self.block(block, x, y, wide)
-        if sub.asked_by_last:
-            self._asked_by_last(sub, x, foot, y, wide)
+            y = self.block(block, x, self.up(x, y) if number else y)
+        edge = x + self.outer * self.wide / 2
+        near, far = edge + self.outer * PAST, edge + self.outer * 2 * PAST
+        first, last = (block_height(sub.blocks[n]) for n in (0, -1))
+        if sub.asked_by_last:  # the input past the attention into the cell, and the cell's last state to the attention
+            below, cell = foot + BETWEEN / 2, y + last / 2
+            self.items += arrow((x, below), (near, below), (near, cell + 6), (edge, cell + 6))
+            state = [(edge, cell - 8), (far, cell - 8), (far, foot - first / 2), (edge, foot - first / 2)]
+            self.items += arrow(*state, dashed=True)
+            self.extend(far)
         if sub.residual:
-            middle = y + height_of(lines_of(sub.blocks[-1])) / 2
-            edge = x + self.outer * wide / 2
-            side = edge + self.outer * PAST
-            self.items += arrow((x, below), (side, below), (side, middle), (edge, middle))
-            self.left, self.right = min(self.left, side), max(self.right, side)
+            below, middle = foot + STEP / 2, y + last / 2
+            self.items += arrow((x, below), (near, below), (near, middle), (edge, middle))
+            self.extend(near)
         return y
 
-    def _asked_by_last(self, sub: OutlineSublayer, x: float, foot: float, top: float, wide: float) -> None:
-        """The input past the attention into the cell, and the cell's state of the step before to the attention."""
-        first, last = (height_of(lines_of(sub.blocks[n])) for n in (0, -1))
-        edge = x + self.outer * wide / 2
-        near, far = edge + self.outer * PAST, edge + self.outer * 2 * PAST
-        below, cell = foot + BETWEEN / 2, top + last / 2
-        self.items += arrow((x, below), (near, below), (near, cell + 6), (edge, cell + 6))
-        state = [(edge, cell - 8), (far, cell - 8), (far, foot - first / 2), (edge, foot - first / 2)]
-        self.items += arrow(*state, dashed=True)
-        self.left, self.right = min(self.left, far), max(self.right, far)
+    def line(self, long: float) -> None:
+        """A line without a head at the frame of a layer."""
+        self.items.append(Line(((0, self.y), (0, self.y - long)), LINE_STRONG, 1.2))
 
     def layer(self, layer: OutlineLayer) -> None:
-        framed = layer.repeats and (layer.count > 1 or len(layer.blocks) > 2)
+        framed = layer.count > 1 or len(layer.blocks) > 2
         residual = any(sub.residual for sub in layer.sublayers)
         if layer.sublayers[0].asked_by_last:  # the arrow goes past the first block
-            self.items.append(Line(((0, self.y), (0, self.y - BETWEEN / 2)), LINE_STRONG, 1.2))
+            self.line(BETWEEN / 2)
         else:
             self.items += arrow((0, self.y), (0, self.y - BETWEEN))
         self.y -= BETWEEN
         foot = self.y
         if framed:
             inner = INSIDE + (STEP / 2 if residual else 0)
-            self.items.append(Line(((0, self.y), (0, self.y - inner)), LINE_STRONG, 1.2))
+            self.line(inner)
             self.y -= inner
-        columns = [layer.sublayers, *layer.columns]
-        shift = self.wide + BESIDE
-        tops = [
-            self.column(column, (n - (len(columns) - 1) / 2) * shift, self.y, self.wide)
-            for n, column in enumerate(columns)
-        ]
-        self.y = min(tops)
+        columns, shift = len(layer.columns), self.wide + BESIDE
+        middles = [(n - (columns - 1) / 2) * shift for n in range(columns)]
+        self.y = min(self.column(column, x, self.y) for column, x in zip(layer.columns, middles, strict=True))
         if framed:
-            self.items.append(Line(((0, self.y), (0, self.y - INSIDE)), LINE_STRONG, 1.2))
+            self.line(INSIDE)
             self.y -= INSIDE
-            self._frame(layer, foot, residual, (len(columns) * shift - BESIDE) / 2)
+            self._frame(layer.count, foot, residual, (columns * shift - BESIDE) / 2)
 
-    def _frame(self, layer: OutlineLayer, foot: float, residual: bool, half: float) -> None:
+    def _frame(self, count: int, foot: float, residual: bool, half: float) -> None:
         past = PAST if residual else 0.0
         left = -half - INSIDE - (past if self.outer < 0 else 0)
         right = half + INSIDE + (past if self.outer > 0 else 0)
-        self.behind += frame(left, self.y, right - left, foot - self.y)
-        self.left, self.right = min(self.left, left), max(self.right, right)
-        if layer.count > 1:
-            times = f"× {layer.count}"
-            wide = width(times) * SIZE * 1.12
+        wide, high = right - left, foot - self.y
+        self.behind.append(Box(left, self.y, wide, high, PALETTE["line"][0], round=9.0))
+        self.behind.append(Box(left + 1.5, self.y + 1.5, wide - 3, high - 3, PALETTE["paper"][0], round=8.0))
+        self.extend(left, right)
+        if count > 1:
+            times = f"× {count}"
+            wide = width(times) * SIZE * BOLD
             at = left - 6 - wide if self.outer < 0 else right + 6
             self.items.append(Label(at, (foot + self.y) / 2, times, "left", SIZE, INK, True))
-            self.left, self.right = min(self.left, at), max(self.right, at + wide)
+            self.extend(at, at + wide)
 
 
 def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str], title: str = "") -> Drawing:
@@ -167,8 +162,7 @@ def _depth(pile: _Pile) -> float:
 
 def _pile(found: OutlineSide, words: Sequence[str], outer: int, bridge: Block | None) -> _Pile:
     """One side with its words below and what leaves it above."""
-    blocks = found.blocks
-    wide = max([LEAST, *(width_of(lines_of(block)) for block in blocks)])
+    wide = max([LEAST, *(block_width(block) for layer in found.layers for block in layer.blocks)])
     pile = _Pile(wide, outer, left=-wide / 2, right=wide / 2)
     room = (wide + 2 * INSIDE) / SMALL
     shown = wrap(printable(" ".join(words)), room, 3)
@@ -179,9 +173,8 @@ def _pile(found: OutlineSide, words: Sequence[str], outer: int, bridge: Block | 
     pile.leaves = pile.y - BETWEEN / 2
     pile.y -= BETWEEN
     if bridge is not None:
-        high = height_of(lines_of(bridge))
-        pile.bridge = pile.y - high / 2
-        pile.y = pile.block(bridge, 0, pile.y, wide) - STEP / 2
+        pile.bridge = pile.y - block_height(bridge) / 2
+        pile.y = pile.block(bridge, 0, pile.y) - STEP / 2
     leaving = wrap(found.output, room, 3)
     high = len(leaving) * LINE * SMALL
     pile.items += text_lines(0, pile.y - high + LINE * SMALL / 2, leaving)

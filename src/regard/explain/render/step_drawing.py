@@ -17,20 +17,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.explain.diagram import piece_shown
+from regard.explain.render.diagram_parts import short
 from regard.explain.step import StepNumbers
 from regard.explain.terms import Array, Term
 from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
 from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line
 from regard.report.palette import PALETTE
-from regard.report.text import cut, printable, width
+from regard.report.text import printable, width
 
 SHOWN, TILE, TALL = 8, 6.0, 15.0  # numbers of a vector, and the size of the tile of one
 ROW = 38.0
 COLUMN = 56.0
-WORD = 7.0  # maximum em of a word
 NUMBER = 22.0  # room for the number of a step
 WITH_NEXT = {"x", "s", "÷√d", "W_O c", "s(t)", "√m c", "W[c; s]", "d"}  # terms in one step with the one after them
-ALL, EVERY = "every word", "each with its own query: a layer"
+ALL = "every word"
 SAYS = {  # a term in words; others have their equation alone
     "x": "the vector of {who}",
     "m": "the vectors it may attend to",
@@ -51,16 +51,16 @@ SAYS = {  # a term in words; others have their equation alone
     "ŝ": "what the output layer reads",
     "tanh": "between −1 and 1",
     "vᵀtanh": "one number for each word",
+    ALL: "each with its own query: a layer",
 }
 POSITIVE, NEGATIVE, BAND = PALETTE["heat"][0], PALETTE["heat-negative"][0], PALETTE["selected"][0]
 
 
 def steps_of(terms: Sequence[Term]) -> list[list[Term]]:
     """The terms in groups: each is one step of the picture."""
-    found: list[list[Term]] = [[]]
-    for number, term in enumerate(terms):
-        joined = number == 0 or terms[number - 1].name in WITH_NEXT or (term.name == "c" and found[-1])
-        if joined:
+    found: list[list[Term]] = []
+    for term in terms:
+        if found and (found[-1][-1].name in WITH_NEXT or term.name == "c"):
             found[-1].append(term)
         else:
             found.append([term])
@@ -76,14 +76,15 @@ class _Picture:
     """Items with the frame in which each appears."""
 
     def __init__(self, step: StepNumbers, every: Array | None) -> None:
-        self.step, self.every = step, every
+        self.step = step
         self.groups = steps_of(step.numbers.terms)
-        self.words = [cut(printable(piece_shown(word)), WORD) for word in step.keys]
+        if every is not None:
+            self.groups.append([Term(ALL, "", every, of_keys=True)])
+        self.words = [short(piece_shown(word)) for word in step.keys]
         self.asks = _asking(step)
-        texts = [_equation(term) for term in step.numbers.terms] + ([ALL] if every is not None else [])
-        said = [self.says(term) for term in step.numbers.terms] + [EVERY]
-        wide = max(width(text) * SIZE * 1.15 for text in texts)
-        self.name = max(wide, max(width(text) * SMALL for text in said)) + 14
+        terms = [term for group in self.groups for term in group]
+        wide = max(width(_equation(term)) * SIZE * 1.15 for term in terms)
+        self.name = max(wide, *(width(text) * SMALL for text in (*map(self.says, terms), SAYS[ALL]))) + 14
         self.column = max([COLUMN, *(width(word) * SMALL + 8 for word in self.words)])
         self.own = max(COLUMN, width(self.asks) * SMALL * 1.15 + 10)
         self.begin = NUMBER + self.name
@@ -98,11 +99,9 @@ class _Picture:
     def drawing(self) -> Drawing:
         y = 26.0
         total = self.first + self.column * len(self.words)
-        heads = [Label(self.begin + self.own / 2, 11, self.asks, "middle", SMALL, ACCENT, True)]
-        heads += [Label(self.x(n), 11, word, "middle", SMALL, INK) for n, word in enumerate(self.words)]
-        self.add(0, *heads)
-        rows = sum(map(len, self.groups)) + (self.every is not None)
-        edge = self.first - 8
+        self.add(0, Label(self.begin + self.own / 2, 11, self.asks, "middle", SMALL, ACCENT, True))
+        self.add(0, *(Label(self.x(n), 11, word, "middle", SMALL, INK) for n, word in enumerate(self.words)))
+        edge, rows = self.first - 8, sum(map(len, self.groups))
         self.add(0, Line(((edge, 0), (edge, y + ROW * rows)), LINE_STRONG, 1.0, 0.6))
         for number, group in enumerate(self.groups, start=1):
             self.add(-number, Box(0, y, total, ROW * len(group), BAND, round=6.0))
@@ -110,15 +109,6 @@ class _Picture:
             for term in group:
                 self._term(number, term, y)
                 y += ROW
-        if self.every is not None:
-            number = len(self.groups) + 1
-            self.add(-number, Box(0, y, total, ROW, BAND, round=6.0))
-            self.add(number, Label(4, y + ROW / 2, str(number), "left", SMALL, QUIET))
-            self._said(number, ALL, EVERY, y)
-            most = _most(self.every[:, :SHOWN])
-            for n, vector in enumerate(self.every):
-                self.add(number, *_strip(vector, self.x(n), y, most))
-            y += ROW
         verb = "" if self.step.query.kind == "encoder" else "predicting "
         title = f"One step of attention: {verb}“{self.asks}” in “{printable(self.step.source)}”"
         return Drawing(total, y + 4, tuple(self.items), title, self._caption(), tuple(self.frames))
@@ -130,13 +120,11 @@ class _Picture:
         who = f"“{self.asks}”" if self.step.query.kind == "encoder" else "this step"
         return SAYS.get(term.name, "").format(who=who)
 
-    def _said(self, frame: int, name: str, what: str, y: float) -> None:
-        self.add(frame, Label(NUMBER, y + ROW / 2 - (8 if what else 0), name, "left", SIZE, INK, True))
-        if what:
-            self.add(frame, Label(NUMBER, y + ROW / 2 + 9, what, "left", SMALL, QUIET))
-
     def _term(self, frame: int, term: Term, y: float) -> None:
-        self._said(frame, _equation(term), self.says(term), y)
+        said = self.says(term)
+        self.add(frame, Label(NUMBER, y + ROW / 2 - (8 if said else 0), _equation(term), "left", SIZE, INK, True))
+        if said:
+            self.add(frame, Label(NUMBER, y + ROW / 2 + 9, said, "left", SMALL, QUIET))
         most = _most(term.values[..., :SHOWN])
         if not term.of_keys:
             self.add(frame, *_strip(np.atleast_1d(term.values), self.begin + self.own / 2, y, most))
@@ -168,11 +156,13 @@ class _Picture:
 
 def _asking(step: StepNumbers) -> str:
     """The word that asks: the piece of the encoder, or the word that is predicted."""
-    return cut(printable(piece_shown(step.query_label.rpartition("predicts ")[2])), WORD)
+    return short(piece_shown(step.query_label.rpartition("predicts ")[2]))
 
 
 def _equation(term: Term) -> str:
     """The name of a term, its equation where it is short, and how many numbers a vector has."""
+    if term.name == ALL:
+        return ALL
     size = "" if term.of_keys and term.values.ndim == 1 else f" ({term.values.shape[-1]:,})"
     short = (
         term.name.replace(" ", "") != term.what.replace(" ", "")

@@ -11,103 +11,76 @@ The rows are the recurrent blocks of the outline, and the blocks of the decoder 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from regard.explain.diagram import ModelDiagram, of_kind, side
-from regard.explain.render.diagram_parts import arrow, fill_of
-from regard.models.outline import Block, Outline, OutlineSide
-from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
-from regard.report.drawing import SIZE, SMALL, Box, Dot, Drawing, Item, Label, Line
+from regard.explain.diagram import ModelDiagram, of_kind
+from regard.explain.render.diagram_parts import arrow, box, fill_of, short
+from regard.models.outline import Block, Outline
+from regard.report.colour import ACCENT, INK, QUIET
+from regard.report.drawing import SIZE, SMALL, Dot, Drawing, Item, Label, Line
 from regard.report.palette import PALETTE
-from regard.report.text import cut, printable, width
+from regard.report.text import printable, width
 
 WIDE, HIGH, ROW = 38.0, 24.0, 44.0  # a cell, and from row to row
 PITCH = 54.0  # from word to word, at least
-WORD = 7.0  # maximum em of a word
 MOST_ROWS = 4  # rows of a side that are drawn
 MIDDLE, BOTTLENECK = 92.0, 100.0  # between encoder and decoder, with attention and without
 WARM = PALETTE["warm"][0]
 
-
-@dataclass(frozen=True)
-class _Row:
-    block: Block | None  # None: rows that are left out
-    name: str
+Row = Block | str  # a block, or what is written beside rows that are left out
 
 
-def is_recurrent(outline: Outline) -> bool:
-    return bool(of_kind(side(outline, "Encoder"), "recurrent")) and bool(of_kind(side(outline, "Decoder"), "recurrent"))
+def unrolled_drawing(diagram: ModelDiagram, outline: Outline) -> Drawing | None:
+    """The cells of a model at every word of a sentence; None if it is not recurrent on both sides."""
+    recurrent = all(of_kind(outline, side, "recurrent") for side in ("Encoder", "Decoder"))
+    return _Unrolled(diagram, outline).drawing() if recurrent else None
 
 
-def unrolled_drawing(diagram: ModelDiagram, outline: Outline) -> Drawing:
-    encoder, decoder = side(outline, "Encoder"), side(outline, "Decoder")
-    assert encoder is not None
-    assert decoder is not None
-    upper, attention, reader = _decoder_rows(decoder)
-    lower = _shortened([_Row(block, block.name) for block in _cells(encoder)])
-    return _Unrolled(diagram, outline, lower, upper, attention, reader).drawing()
-
-
-def _cells(found: OutlineSide) -> list[Block]:
-    """One recurrent block of each layer; of columns that stand side by side the first."""
-    found_blocks = []
-    for layer in found.layers:
-        for sub in layer.sublayers:
-            found_blocks += [block for block in sub.blocks if block.kind == "recurrent"] * layer.count
-    return found_blocks
-
-
-def _decoder_rows(decoder: OutlineSide) -> tuple[list[_Row], Block | None, int]:
+def _decoder_rows(blocks: Sequence[Block]) -> tuple[list[Row], Block | None, int]:
     """The rows, the attention if there is one, and the index of the row that its context enters."""
-    rows: list[_Row] = []
+    rows: list[Block] = []
     attention, reader = None, 0
-    for layer in decoder.layers:
-        for block in layer.blocks:
-            if block.kind == "attention" and block.reads:
-                attention, reader = block, len(rows)
-            elif block.kind in ("recurrent", "mixture") or (block.kind == "linear" and block.name != "Output layer"):
-                rows += [_Row(block, block.name)] * layer.count
+    for block in blocks:
+        if block.kind == "attention" and block.reads:
+            attention, reader = block, len(rows)
+        elif block.kind in ("recurrent", "mixture") or (block.kind == "linear" and block.name != "Output layer"):
+            rows.append(block)
     if attention is None:
         return _shortened(rows), None, 0
     kept = _shortened(rows, reader)
-    entered = rows[reader] if reader < len(rows) else rows[-1]
+    entered = rows[min(reader, len(rows) - 1)]
     return kept, attention, next(n for n, row in enumerate(kept) if row is entered)
 
 
-def _shortened(rows: list[_Row], keep: int = 0) -> list[_Row]:
+def _shortened(rows: Sequence[Block], keep: int = 0) -> list[Row]:
     """At most so many rows, with a gap for the others; the row `keep` stays."""
     if len(rows) <= MOST_ROWS:
-        return rows
+        return [*rows]
     first = rows[: max(2, keep + 1)]
     left_out = len(rows) - len(first) - 1
-    return [*first, *([_Row(None, f"{left_out} more")] if left_out > 0 else []), rows[-1]]
+    return [*first, *([f"{left_out} more"] if left_out > 0 else []), rows[-1]]
 
 
 class _Unrolled:
     """Coordinates of one picture; heights grow downward."""
 
-    def __init__(
-        self,
-        diagram: ModelDiagram,
-        outline: Outline,
-        lower: list[_Row],
-        upper: list[_Row],
-        attention: Block | None,
-        reader: int,
-    ) -> None:
-        self.outline, self.lower, self.upper, self.reader = outline, lower, upper, reader
-        self.attention = attention
-        self.source, self.predicted = diagram.source, diagram.predicted
+    def __init__(self, diagram: ModelDiagram, outline: Outline) -> None:
+        encoder, decoder = outline.sides
+        columns = [layer.columns[0] for layer in encoder.layers]  # of those side by side the first
+        lower = [block for column in columns for sub in column for block in sub.blocks if block.kind == "recurrent"]
+        self.lower = _shortened(lower)
+        self.upper, self.attention, self.reader = _decoder_rows([b for layer in decoder.layers for b in layer.blocks])
+        self.cells = of_kind(outline, "Encoder", "recurrent")
+        self.source, self.predicted = list(map(short, diagram.source)), list(map(short, diagram.predicted))
         self.begin = diagram.read[0]
         step = diagram.step
-        shown = step is not None and step.kind == "cross" and step.numbers is not None
-        self.at = step.numbers.query.position if shown and step and step.numbers else min(1, len(self.predicted) - 1)
-        self.weights = step.weights.mean(axis=0)[self.at] if shown and step else None
-        words = [cut(printable(word), WORD) for word in (*self.source, *self.predicted)]
-        self.pitch = max(PITCH, max(width(word) for word in words) * SMALL + 10)
-        names = [row.name for row in (*lower, *upper)]
+        self.at = step.query.position if step else min(1, len(self.predicted) - 1)
+        self.weights = step.numbers.term("α") if step else None
+        self.asks = printable(diagram.predicted[self.at])
+        self.pitch = max(PITCH, max(map(width, (*self.source, *self.predicted))) * SMALL + 10)
         self.beside = width(self.begin) * SMALL + 14  # room for the first word that is read, left of the first cell
-        self.left = max(width(name) * SMALL for name in names) + self.beside
+        names = [row if isinstance(row, str) else row.name for row in (*self.lower, *self.upper)]
+        self.left = max(map(width, names)) * SMALL + self.beside
         self.items: list[Item] = []
 
     def x(self, n: int) -> float:
@@ -134,26 +107,23 @@ class _Unrolled:
         """The middle of a row; level 0 is the lowest."""
         return self.tops[where] - ROW * level
 
-    def _row(self, where: str, level: int, row: _Row, count: int) -> None:
+    def _row(self, where: str, level: int, row: Row, count: int) -> None:
         y = self.y(where, level)
-        self.items.append(Label(self.left - self.beside, y, row.name, "right", SMALL, QUIET))
+        name = row if isinstance(row, str) else row.name
+        self.items.append(Label(self.left - self.beside, y, name, "right", SMALL, QUIET))
+        letter, top = ("h", level == len(self.lower) - 1) if where == "lower" else ("s", level == 0)
         for n in range(count):
             x = self.x(n)
             if level:
                 self.items += arrow((x, y + ROW - HIGH / 2), (x, y + HIGH / 2))
-            if row.block is None:
+            if isinstance(row, str):
                 self.items.append(Label(x, y, "⋮", "middle", SIZE, QUIET))
                 continue
-            self.items.append(Box(x - WIDE / 2, y - HIGH / 2, WIDE, HIGH, LINE_STRONG, round=4.0))
-            inner = Box(x - WIDE / 2 + 1, y - HIGH / 2 + 1, WIDE - 2, HIGH - 2, fill_of(row.block.kind), round=3.0)
-            self.items.append(inner)
-            if row.block.kind == "recurrent":
-                letter = "h" if where == "lower" else "s"
-                top = level == len(self.lower) - 1 if where == "lower" else level == 0
-                if top:
-                    self.items.append(Label(x, y, f"{letter}({n + 1})", "middle", SMALL, INK))
-                if n + 1 < count:
-                    self._next(row.block, x, y)
+            self.items += box(x, y - HIGH / 2, WIDE, HIGH, fill_of(row.kind), corner=4.0)
+            if row.kind == "recurrent" and top:
+                self.items.append(Label(x, y, f"{letter}({n + 1})", "middle", SMALL, INK))
+            if row.kind == "recurrent" and n + 1 < count:
+                self._next(row, x, y)
 
     def _next(self, block: Block, x: float, y: float) -> None:
         """From a state to that of the next word, and back where a layer reads both ways."""
@@ -168,55 +138,47 @@ class _Unrolled:
         foot = self.y("lower", 0) + HIGH / 2
         for n, word in enumerate(self.source):
             self.items += arrow((self.x(n), foot + 16), (self.x(n), foot))
-            self.items.append(Label(self.x(n), foot + 25, cut(printable(word), WORD), "middle", SMALL, INK))
+            self.items.append(Label(self.x(n), foot + 25, word, "middle", SMALL, INK))
         head = self.y("upper", len(self.upper) - 1) - HIGH / 2
-        lowest = self.y("upper", 0)
+        low = self.y("upper", 0) + HIGH / 2
         for n, word in enumerate(self.predicted):
             self.items += arrow((self.x(n), head), (self.x(n), head - 10))
             chosen = self.attention is not None and n == self.at
-            label = Label(self.x(n), head - 19, cut(printable(word), WORD), "middle", SMALL, INK, chosen)
-            self.items.append(label)
+            self.items.append(Label(self.x(n), head - 19, word, "middle", SMALL, INK, chosen))
             if n + 1 < len(self.predicted):  # what is predicted is read at the next step
-                between = self.x(n) + self.pitch / 2
-                path = ((self.x(n) + 4, head - 8), (between, head - 8), (between, lowest + HIGH / 2 + 8))
-                last = (self.x(n + 1) - WIDE / 4, lowest + HIGH / 2 + 8), (self.x(n + 1) - WIDE / 4, lowest + HIGH / 2)
-                self.items += [Line((*path, *last), QUIET, 0.8, 0.55, dashed=True)]
-        foot = lowest + HIGH / 2
-        self.items.append(Label(self.x(0) - WIDE / 2 - 6, foot + 12, self.begin, "right", SMALL, INK))
+                between, end = self.x(n) + self.pitch / 2, self.x(n + 1) - WIDE / 4
+                path = ((self.x(n) + 4, head - 8), (between, head - 8), (between, low + 8), (end, low + 8), (end, low))
+                self.items.append(Line(path, QUIET, 0.8, 0.55, dashed=True))
+        self.items.append(Label(self.x(0) - WIDE / 2 - 6, low + 12, self.begin, "right", SMALL, INK))
         start = self.x(0) - WIDE / 4
-        self.items += arrow((self.x(0) - WIDE / 2 - 3, foot + 12), (start, foot + 12), (start, foot))
+        self.items += arrow((self.x(0) - WIDE / 2 - 3, low + 12), (start, low + 12), (start, low))
 
     def _attend(self) -> None:
         """One step: lines from every h to the mean c, as wide as the weights, and c into the row that reads it."""
         head = self.y("lower", len(self.lower) - 1) - HIGH / 2
-        x = self.x(min(self.at, len(self.source) - 1)) if self.at < len(self.source) else self.x(len(self.source) - 1)
         x, y = self.x(self.at), head - 44
         for n in range(len(self.source)):
-            weight = None if self.weights is None else float(self.weights[n])
-            thick = 1.2 if weight is None else 0.6 + 5.0 * weight
-            self.items.append(
-                Line(((self.x(n), head), (x, y + 8)), ACCENT, thick, 0.75 if weight is None else 0.35 + 0.6 * weight)
-            )
-            if weight is not None:
-                self.items.append(
-                    Label(self.x(n) + 3, head - 7, f"{weight:.2f}", "left", SMALL, INK, note=f"α = {weight:.4f}")
-                )
+            path = ((self.x(n), head), (x, y + 8))
+            if self.weights is None:
+                self.items.append(Line(path, ACCENT, 1.2, 0.75))
+                continue
+            weight = float(self.weights[n])
+            self.items.append(Line(path, ACCENT, 0.6 + 5.0 * weight, 0.35 + 0.6 * weight))
+            note = f"α = {weight:.4f}"
+            self.items.append(Label(self.x(n) + 3, head - 7, f"{weight:.2f}", "left", SMALL, INK, note=note))
         self.items.append(Dot(x, y, 11, ACCENT))
         self.items.append(Label(x, y, "c", "middle", SMALL, PALETTE["on-accent"][0], True))
         level = self.y("upper", self.reader)
         if self.reader:  # past the rows below
             lane = x + WIDE / 2 + 5
-            self.items += arrow(
-                (x + 8, y - 8), (lane, y - 14), (lane, level), (x + WIDE / 2, level), stroke=ACCENT, thick=2.0
-            )
-            self.items += arrow(
-                (x - 6, self.y("upper", self.reader - 1) + HIGH / 2), (x - 6, y - 10), stroke=WARM, dashed=True
-            )
+            way = (x + 8, y - 8), (lane, y - 14), (lane, level), (x + WIDE / 2, level)
+            self.items += arrow(*way, stroke=ACCENT, thick=2.0)
+            asks = self.y("upper", self.reader - 1) + HIGH / 2
+            self.items += arrow((x - 6, asks), (x - 6, y - 10), stroke=WARM, dashed=True)
         else:
             self.items += arrow((x, y - 11), (x, level + HIGH / 2), stroke=ACCENT, thick=2.0)
             if self.at:
-                before = self.x(self.at - 1)
-                start = level + HIGH / 2
+                before, start = self.x(self.at - 1), level + HIGH / 2
                 self.items += arrow((before, start), (before, y), (x - 11, y), stroke=WARM, dashed=True)
 
     def _bottleneck(self) -> None:
@@ -226,24 +188,21 @@ class _Unrolled:
         edge, lane = self.x(0) - WIDE / 2, self.left - self.beside + 7
         path = ((right, last - HIGH / 2), (right, turn), (lane, turn), (lane, level), (edge, level))
         self.items += arrow(*path, stroke=WARM, thick=2.4)
-        sizes = of_kind(side(self.outline, "Encoder"), "recurrent")
-        numbers = sum(block.shape[-1] * (2 if block.name.startswith("LSTM") else 1) for block in sizes)
+        numbers = sum(block.shape[-1] * (2 if block.name.startswith("LSTM") else 1) for block in self.cells)
         said = f"the last state: {numbers:,} numbers for the whole sentence"
         self.items.append(Label((lane + right) / 2, turn + 10, said, "middle", SMALL, WARM, True))
 
     def _caption(self) -> str:
         if self.attention is None:
-            cells = of_kind(side(self.outline, "Encoder"), "recurrent")
-            lstm = ", h and the cell of each layer" if cells[0].name.startswith("LSTM") else ", h of each layer"
+            lstm = ", h and the cell of each layer" if self.cells[0].name.startswith("LSTM") else ", h of each layer"
             return (
                 f"orange: all that the decoder receives of the source{lstm} · dashed: a predicted word is read at the "
                 "next step"
             )
-        word = self.predicted[self.at]
         real = "the weights of this model" if self.weights is not None else "each of the source's states has a weight"
         query = "the state after reading" if self.reader else "the state before"
         return (
-            f"blue: the context c of the step that predicts “{printable(word)}”, the mean of all states by weight "
+            f"blue: the context c of the step that predicts “{self.asks}”, the mean of all states by weight "
             f"({real}); every step has its own · orange: what asks, {query} · thin dashes: a predicted word is read at "
             "the next step"
         )
