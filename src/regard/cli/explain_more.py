@@ -77,24 +77,18 @@ def lattice(
     from regard.explain.render.text import lattice_dot, lattice_text
     from regard.report.deliver import Output, deliver
     from regard.report.json import rounded
-    from regard.report.page import page, picture
-
-    def output(found: search.Lattice) -> Output:
-        def whole_page() -> str:
-            drawn = lattice_drawing(found)
-            return page(drawn.title, picture(drawn))
-
-        return Output(
-            text=lambda: lattice_text(found),
-            data=lambda: rounded(search.as_dict(found)),
-            page=whole_page,
-            drawing=lambda: lattice_drawing(found),
-            dot=lambda: lattice_dot(found),
-        )
+    from regard.report.page import drawing_page
 
     def show(number: int) -> None:
         found = search.lattice(translator, text, beam, length_penalty, sentence=number, guard=guard)
-        deliver(output(found), out, font)
+        output = Output(
+            text=lambda: lattice_text(found),
+            data=lambda: rounded(search.as_dict(found)),
+            page=lambda: drawing_page(lattice_drawing(found)),
+            drawing=lambda: lattice_drawing(found),
+            dot=lambda: lattice_dot(found),
+        )
+        deliver(output, out, font)
 
     show_sentences(translator, text, sentence, show, out=out)
 
@@ -125,15 +119,12 @@ def step(
       regard explain step "The black cat sleeps." --position 3 --layer 2 --head 1
       regard explain step "The cat is on the mat." --kind encoder --position 4 --out step.svg
     """
-    from regard.report.deliver import PICTURES, check_out, deliver
-
-    check_out(out, PICTURES)
+    translator = load_translator(model, device, out)
     from regard.explain import step as steps
     from regard.explain.mechanisms import Query
     from regard.explain.render.step_figure import step_output
-    from regard.translator import Translator
+    from regard.report.deliver import deliver
 
-    translator = Translator.load(model, device)
     query = Query(kind, layer - 1, head - 1, position - 1)
 
     def show(number: int) -> None:

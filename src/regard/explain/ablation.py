@@ -89,20 +89,16 @@ def ablated(model: Model, heads: Sequence[Head], how: Ablation | None = None) ->
 def _ablate_head(part: AttentionPart, head: int, how: Ablation | None) -> Callable[[], None]:
     """Ablates one head and returns a function that restores it."""
     match part:
-        case MultiHeadPart(attention=attention) if how == "uniform":
-            return _without_query(attention, head)
+        case MultiHeadPart(attention=attention) if how == "uniform":  # its query is 0: all keys get the same score
+            size = head_size(attention)
+            return _scale_query(attention, 0.0, slice(head * size, (head + 1) * size))
         case MultiHeadPart(attention=attention):
             return attention.output.register_forward_pre_hook(head_output_hook(0.0, head, attention.heads)).remove
-        case ScorePart(scores=scores) if how != "zero":
-            return scores.register_forward_hook(lambda module, inputs, output: output * 0).remove
+        case ScorePart() if how != "zero":
+            return _scale_scores(part, 0.0)
         case ScorePart():
             raise InputError('the one head of a recurrent model cannot be cut to zero; how must be "uniform"')
     raise AssertionError("no head of it is known")
-
-
-def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], None]:
-    """Sets a head's query to 0, so that all keys get the same score."""
-    return _scale_query(attention, 0.0, slice(head * head_size(attention), (head + 1) * head_size(attention)))
 
 
 def _scale_query(attention: MultiHeadAttention, factor: float, rows: slice = slice(None)) -> Callable[[], None]:
@@ -171,9 +167,11 @@ def with_changes(model: Model, changes: PartChanges) -> Iterator[None]:
                 hooks.callback(_scale_scores(part, changes.scores))
         if not changes.mask:
             parts = [part for part in attention.values() if isinstance(part, MultiHeadPart) and part.causal]
-            _require(parts, "causal mask")
-            for part in parts:
-                hooks.callback(part.attention.register_forward_pre_hook(_unmask, with_kwargs=True).remove)
+            for part in _require(parts, "causal mask"):
+                unmask = part.attention.register_forward_pre_hook(
+                    lambda module, inputs, named: (inputs, {**named, "causal": False}), with_kwargs=True
+                )
+                hooks.callback(unmask.remove)
         if changes.positions != 1:
             added = _require(stack and stack.added_positions, "added positions")
             hooks.callback(added.register_forward_hook(_weaker_sum(changes.positions, of_input=False)).remove)
@@ -196,10 +194,6 @@ def _scale_scores(part: AttentionPart, factor: float) -> Callable[[], None]:
         case ScorePart(scores=scores):
             return scores.register_forward_hook(lambda module, inputs, output: output * factor).remove
     raise InputError("the scores of this model cannot be changed; those of a Transformer or an attentive RNN can")
-
-
-def _unmask(module: nn.Module, inputs: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    return inputs, {**named, "causal": False}
 
 
 def _weaker_sum(factor: float, of_input: bool) -> Callable[[nn.Module, Any, Tensor], Tensor]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from regard.report.animation import animation_rules
 from regard.report.colour import dark_rules
 from regard.report.drawing import Drawing
 from regard.report.palette import declarations
@@ -39,6 +40,11 @@ def page(title: str, body: str, style: str = "", script: str = "") -> str:
         f"<title>{name}</title>\n<style>\n{_STYLE}{drawings}{style}</style>\n</head>\n<body>\n"
         f'<main>\n<h1 dir="auto">{name}</h1>\n{body}\n</main>\n{scripts}</body>\n</html>\n'
     )
+
+
+def drawing_page(drawing: Drawing) -> str:
+    """Returns a page of one drawing, which builds up if it is an animation."""
+    return page(drawing.title, picture(drawing), animation_rules(drawing.frames))
 
 
 def picture(drawing: Drawing) -> str:

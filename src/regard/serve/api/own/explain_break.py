@@ -8,9 +8,10 @@ given sentence alone. Without the causal mask only the loss changes: a search ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,7 +36,7 @@ from regard.translation.translator import TextTranslator
 SENTENCES = 24
 LONGEST = 9  # words of a sentence
 MOST_TOKENS = 24  # of a translation: a broken model may not end
-SIDES: tuple[Side, ...] = ("encoder", "decoder")
+PLACE = re.compile(r"(encoder|decoder)(?:\.([1-9][0-9]{0,2}|1000)?)?")  # a side, or a layer of it from 1
 LANGUAGES = ("en", "fr")  # of the grammar
 
 
@@ -61,7 +62,7 @@ class MeasuredPairs:
         requests = [SearchRequest(tuple(ids)) for ids in self.sources]
         found = search(self.model, requests, SearchOptions(1, 0.0, max_length=MOST_TOKENS))
         texts = [self.tokenizer.decode(best.ids) for (best,) in found]
-        return {"loss": float(-log_probs.mean()), "bleu": bleu(texts, self.references).score}
+        return {"loss": round(float(-log_probs.mean()), 4), "bleu": round(bleu(texts, self.references).score, 4)}
 
 
 def loss_rows(model: Model, sources: Sequence[Ids], targets: Sequence[Ids], mask: bool) -> list[Any]:
@@ -105,14 +106,8 @@ def break_answer(
     return {
         **pair_data(pair, model),
         **changed(pair, before, after, new, "broken"),
-        "measured": whole
-        and broken
-        and {"sentences": SENTENCES, "whole": figures(whole[1]), "broken": figures(broken)},
+        "measured": whole and {"sentences": SENTENCES, "whole": whole[1], "broken": broken},
     }
-
-
-def figures(found: dict[str, float]) -> dict[str, float]:
-    return {name: round(value, 4) for name, value in found.items()}
 
 
 def read_place(given: str) -> tuple[Side, int | None] | None:
@@ -120,13 +115,13 @@ def read_place(given: str) -> tuple[Side, int | None] | None:
     >>> read_place(""), read_place("decoder"), read_place("encoder.2")
     (None, ('decoder', None), ('encoder', 1))
     """
-    name, _, number = given.partition(".")
-    for side in SIDES:
-        if side == name and (not number or (number.isascii() and number.isdecimal() and 1 <= int(number) <= 1000)):
-            return side, int(number) - 1 if number else None
-    if given:
+    if not given:
+        return None
+    found = PLACE.fullmatch(given)
+    if found is None:
         raise FieldError("residual_at", f'residual_at must be a side or a layer, such as encoder.2, but is "{given}"')
-    return None
+    side, layer = cast(Side, found[1]), found[2]
+    return side, int(layer) - 1 if layer else None
 
 
 def parts_answer(loaded: ExplainedModel, model: str) -> dict[str, Any]:
@@ -140,5 +135,5 @@ def parts_answer(loaded: ExplainedModel, model: str) -> dict[str, Any]:
         "positions": found.positions,
         "residual": found.residual,
         "heads": [[head.kind, head.layer + 1, head.head + 1] for head in found.heads],
-        "measured": whole and {"sentences": SENTENCES, "whole": figures(whole[1])},
+        "measured": whole and {"sentences": SENTENCES, "whole": whole[1]},
     }
