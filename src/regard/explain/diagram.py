@@ -158,13 +158,7 @@ def diagram_data(diagram: ModelDiagram) -> dict[str, Any]:
     """For JSON: every block with its numbers; layers that are equal are one, with their count."""
     members = [outline_data(member.folded()) for member in diagram.members]
     return {
-        "name": diagram.name,
-        "architecture": diagram.architecture,
-        "parameters": diagram.parameters,
-        "flops": diagram.flops,
-        "source": list(diagram.source),
-        "read": list(diagram.read),
-        "predicted": list(diagram.predicted),
+        **_values(diagram, "name", "architecture", "parameters", "flops", "source", "read", "predicted"),
         "members": [{"weight": w} | m for w, m in zip(diagram.outline.weights or (1.0,), members, strict=True)],
     }
 
@@ -172,9 +166,7 @@ def diagram_data(diagram: ModelDiagram) -> dict[str, Any]:
 def outline_data(outline: Outline) -> dict[str, Any]:
     sides = [
         {
-            "name": one.name,
-            "input": one.input,
-            "output": one.output,
+            **_values(one, "name", "input", "output"),
             "layers": [
                 {"count": layer.count, "blocks": [block_data(block) for block in layer.blocks]} for layer in one.layers
             ],
@@ -186,20 +178,17 @@ def outline_data(outline: Outline) -> dict[str, Any]:
 
 
 def block_data(block: Block) -> dict[str, Any]:
-    always = {
-        "kind": block.kind,
-        "name": block.name,
-        "what": block.what,
-        "shape": list(block.shape),
-        "parameters": block.parameters,
-        "shares": block.shared,
-        "flops": block.flops,
-    }
+    always = _values(block, "kind", "name", "what", "shape", "parameters")
     more = {
         "reads": block.reads,
         "heads": block.heads,
-        "reads_at": list(block.offsets),
+        "reads_at": block.offsets,
         "experts": block.chosen and dict(zip(("chosen", "all"), block.chosen, strict=True)),
         "parts": [block_data(part) for part in block.parts],
     }
+    always |= {"shares": block.shared, "flops": block.flops}
     return always | {name: value for name, value in more.items() if value}
+
+
+def _values(of: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from regard.explain.diagram import ModelDiagram, diagram_data
 from regard.explain.render.attention_drawing import attention_drawing
 from regard.explain.render.diagram_parts import number, sizes
@@ -66,9 +64,8 @@ def panels(diagram: ModelDiagram) -> list[Drawing]:
 
 
 def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[Drawing]:
-    whole = stack_drawing(outline, diagram.source, diagram.read, title)
     found = [
-        replace(whole, caption=legend(outline)),
+        stack_drawing(outline, diagram.source, diagram.read, title, legend(outline)),
         unrolled_drawing(diagram, outline),
         attention_drawing(outline),
         None if diagram.step is None else step_drawing(diagram.step),

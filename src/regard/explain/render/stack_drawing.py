@@ -10,15 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from regard.explain.render.diagram_parts import (
-    BOLD,
-    ROW,
-    arrow,
-    block_box,
-    block_height,
-    block_width,
-    text_lines,
-)
+from regard.explain.render.diagram_parts import BOLD, ROW, arrow, block_box, block_height, block_width, text_lines
 from regard.models.outline import Block, Outline, OutlineLayer, OutlineSide, OutlineSublayer
 from regard.report.colour import INK, LINE_STRONG, QUIET
 from regard.report.drawing import SIZE, SMALL, Box, Drawing, Item, Label, Line, Point, moved
@@ -134,7 +126,7 @@ class _Pile:
             self.extend(at, at + wide)
 
 
-def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str], title: str = "") -> Drawing:
+def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str], title: str, caption: str) -> Drawing:
     """The whole model, layers that are equal once."""
     folded = outline.folded()
     piles = [
@@ -153,7 +145,7 @@ def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str]
         x += pile.right - pile.left + GUTTER
     links = _links(piles, centres, above) if len(piles) == 2 else []
     items = [*behind, *links, *items]
-    return Drawing(x - GUTTER, above + below, tuple(items), title)
+    return Drawing(x - GUTTER, above + below, tuple(items), title, caption)
 
 
 def _depth(pile: _Pile) -> float:

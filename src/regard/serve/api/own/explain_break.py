@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cache
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -22,9 +23,8 @@ from regard.explain.ablation import PartChanges, Side, removable_parts, with_cha
 from regard.explain.rerun import pair_log_probs, rerun_translation
 from regard.explain.sentence_pair import SentencePair
 from regard.metrics.bleu import bleu
-from regard.models.base import Model
 from regard.search.engine import SearchRequest
-from regard.search.forced_decoding import Ids, forced_log_probs
+from regard.search.forced_decoding import forced_log_probs
 from regard.search.options import SearchOptions
 from regard.search.search import search
 from regard.serve.api.own.explain_attention import changed, read_heads
@@ -47,41 +47,29 @@ def measured_sentences() -> tuple[Example, ...]:
     return tuple(short[:: len(short) // SENTENCES][:SENTENCES])
 
 
-class MeasuredPairs:
-    """Sentences with references, as a model reads them."""
-
-    def __init__(self, translator: TextTranslator, examples: Sequence[Example]) -> None:
-        self.tokenizer, self.model = translator.tokenizer, translator.bundle.model
-        self.references = [one.tgt for one in examples]
-        self.sources = self.tokenizer.encode_source([one.src for one in examples])
-        self.targets = self.tokenizer.encode_target(self.references)
-
-    def measure(self, mask: bool = True) -> dict[str, float]:
-        """The loss in nats per token, and BLEU of greedy translations."""
-        log_probs = np.concatenate(loss_rows(self.model, self.sources, self.targets, mask))
-        requests = [SearchRequest(tuple(ids)) for ids in self.sources]
-        found = search(self.model, requests, SearchOptions(1, 0.0, max_length=MOST_TOKENS))
-        texts = [self.tokenizer.decode(best.ids) for (best,) in found]
-        return {"loss": round(float(-log_probs.mean()), 4), "bleu": round(bleu(texts, self.references).score, 4)}
+def measure(translator: TextTranslator, mask: bool = True) -> dict[str, float] | None:
+    """The loss in nats per token, and BLEU of greedy translations; None for other languages than the grammar's. Without
+    the mask, sentences of different lengths would attend to padding, so the loss of each is computed alone."""
+    if translator.bundle.languages != LANGUAGES:
+        return None
+    tokenizer, model = translator.tokenizer, translator.bundle.model
+    references = [one.tgt for one in measured_sentences()]
+    sources = tokenizer.encode_source([one.src for one in measured_sentences()])
+    targets = tokenizer.encode_target(references)
+    batches = [(sources, targets)] if mask else [([s], [t]) for s, t in zip(sources, targets, strict=True)]
+    log_probs = np.concatenate([row for batch in batches for row in forced_log_probs(model, *batch)])
+    found = search(model, [SearchRequest(tuple(ids)) for ids in sources], SearchOptions(1, 0.0, max_length=MOST_TOKENS))
+    texts = [tokenizer.decode(best.ids) for (best,) in found]
+    return {"loss": round(float(-log_probs.mean()), 4), "bleu": round(bleu(texts, references).score, 4)}
 
 
-def loss_rows(model: Model, sources: Sequence[Ids], targets: Sequence[Ids], mask: bool) -> list[Any]:
-    """log P of the tokens of each target. Without the mask, sentences of different lengths would attend to padding, so
-    each is computed alone."""
-    if mask:
-        return forced_log_probs(model, sources, targets)
-    pairs = zip(sources, targets, strict=True)
-    return [row for source, target in pairs for row in forced_log_probs(model, [source], [target])]
+_whole: WeakKeyDictionary[TextTranslator, dict[str, float] | None] = WeakKeyDictionary()
 
 
-_whole: WeakKeyDictionary[TextTranslator, tuple[MeasuredPairs, dict[str, float]] | None] = WeakKeyDictionary()
-
-
-def of_whole_model(translator: TextTranslator) -> tuple[MeasuredPairs, dict[str, float]] | None:
-    """The measured sentences and the figures of the unchanged model; None for other languages than the grammar's."""
+def measure_whole(translator: TextTranslator) -> dict[str, float] | None:
+    """The figures of the unchanged model, measured once."""
     if translator not in _whole:
-        pairs = MeasuredPairs(translator, measured_sentences()) if translator.bundle.languages == LANGUAGES else None
-        _whole[translator] = None if pairs is None else (pairs, pairs.measure())
+        _whole[translator] = measure(translator)
     return _whole[translator]
 
 
@@ -98,15 +86,15 @@ def break_answer(
     """The loss and the translations of a model of which parts are removed or weakened."""
     cut = tuple(read_heads(heads)) if heads else ()
     changes = PartChanges(scores, mask, positions, residual, read_place(residual_at), cut)
-    own, whole = pair.bundle.model, of_whole_model(pair.source.translator)
+    own, whole = pair.bundle.model, measure_whole(pair.source.translator)
     unchanged, before = pair.own_search
     with with_changes(own, changes):
         after, new = pair_log_probs(pair, own), rerun_translation(pair, own, unchanged)
-        broken = whole and whole[0].measure(mask)
+        broken = measure(pair.source.translator, mask)
     return {
         **pair_data(pair, model),
         **changed(pair, before, after, new, "broken"),
-        "measured": whole and {"sentences": SENTENCES, "whole": whole[1], "broken": broken},
+        "measured": whole and {"sentences": SENTENCES, "whole": whole, "broken": broken},
     }
 
 
@@ -126,14 +114,10 @@ def read_place(given: str) -> tuple[Side, int | None] | None:
 
 def parts_answer(loaded: ExplainedModel, model: str) -> dict[str, Any]:
     """The parts of a model that can be removed, and the figures of the whole model."""
-    found, whole = removable_parts(loaded.translator.bundle.model), of_whole_model(loaded.translator)
+    found, whole = removable_parts(loaded.translator.bundle.model), measure_whole(loaded.translator)
     return {
         "model": model,
-        "scores": found.scores,
-        "key_size": found.key_size,
-        "mask": found.mask,
-        "positions": found.positions,
-        "residual": found.residual,
+        **asdict(found),
         "heads": [[head.kind, head.layer + 1, head.head + 1] for head in found.heads],
-        "measured": whole and {"sentences": SENTENCES, "whole": whole[1]},
+        "measured": whole and {"sentences": SENTENCES, "whole": whole},
     }
