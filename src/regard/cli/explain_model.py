@@ -70,19 +70,15 @@ def model(
         deliver(model_output(found), out, font)
 
     if architecture:
-        sizes = diagram.diagram_of_size(architecture, preset or "small", text or "", target or "", vocab_size or 8000)
-        show(sizes)
+        show(diagram.diagram_of_size(architecture, preset or "small", text or "", target or "", vocab_size or 8000))
         return
     from regard.translator import Translator
 
     translator = Translator.load(model[0] if model and len(model) == 1 else model, device)
     name = " + ".join(one.name for one in model) if model else ""
     sentence_of = text or diagram.EXAMPLE[0]
-    show_sentences(
-        translator,
-        sentence_of,
-        sentence,
-        lambda number: show(diagram.diagram_of(translator, sentence_of, target, sentence=number, name=name)),
-        out=out,
-        target=target,
-    )
+
+    def show_one(number: int) -> None:
+        show(diagram.diagram_of(translator, sentence_of, target, sentence=number, name=name))
+
+    show_sentences(translator, sentence_of, sentence, show_one, out=out, target=target)

@@ -101,11 +101,10 @@ def evidence(
     blank: Blank = "mean",
     *,
     sentence: int | None = None,
-    beam: int | None = None,
 ) -> Evidence:
     """Computes the evidence for the given target, or the translation that `translate` returns; `sentence` is an index
     into the text, from 0."""
-    return evidence_of(sentence_pair(model, text, target, sentence=sentence, beam=beam), blank)
+    return evidence_of(sentence_pair(model, text, target, sentence=sentence), blank)
 
 
 def evidence_of(pair: SentencePair, blank: Blank = "mean", gradients: bool = True) -> Evidence:

@@ -22,6 +22,7 @@ Anchor = Literal["left", "middle", "right"]
 Point = tuple[float, float]
 SIZE, SMALL = pixels("size-small"), pixels("size-tiny")
 MARGIN = 12.0
+PAGE = 830.0  # width of a page of several pictures
 
 
 @dataclass(frozen=True)
@@ -196,14 +197,14 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
     return Drawing(total + 2 * MARGIN, y + MARGIN, tuple(items), body.title, body.caption, frames)
 
 
-def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
+def gathered(drawings: Sequence[Drawing]) -> Drawing:
     """Combines several pictures: side by side where they fit on a page, else one below the other."""
     if len(drawings) == 1:
         return drawings[0]
     items: list[Item] = []
     x, top, bottom, wide = 0.0, 0.0, 0.0, 0.0
     for drawing in drawings:
-        if x and x + drawing.width > page:
+        if x and x + drawing.width > PAGE:
             x, top = 0.0, bottom
         items += moved(drawing.still, x, top)
         x += drawing.width

@@ -94,17 +94,15 @@ def legend(outline: Outline) -> str:
 
 def blocks_table(diagram: ModelDiagram) -> Table:
     """A row for each block, equal layers once; the sums are the model's."""
-    rows = [
-        row for n, member in enumerate(diagram.members, 1) for row in _rows(member, n if diagram.outline.members else 0)
-    ]
+    places = [f"member {n} " for n, _ in enumerate(diagram.outline.members, 1)] or [""]
+    rows = [row for place, member in zip(places, diagram.members, strict=True) for row in _rows(place, member)]
     total = ["", "all", "", f"{diagram.parameters:,}", number(diagram.flops, "FLOPs")]
     return Table(["where", "block", "leaves", "parameters", "operations"], [*rows, total], left=(0, 1, 2))
 
 
-def _rows(outline: Outline, member: int) -> list[list[str]]:
+def _rows(place: str, outline: Outline) -> list[list[str]]:
     found = []
     for one in outline.folded().sides:
-        place = f"member {member} " if member else ""
         for layer in one.layers:
             times = f" × {layer.count}" if layer.count > 1 else ""
             for block in layer.blocks:

@@ -134,7 +134,7 @@ def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str]
         for n, (one, words) in enumerate(zip(folded.sides, (source, target), strict=False))
     ]
     above = max(-pile.y for pile in piles)
-    below = max(_depth(pile) for pile in piles)
+    below = max(item.y for pile in piles for item in pile.items if isinstance(item, Label)) + LINE * SMALL
     behind: list[Item] = []
     items: list[Item] = []
     x, centres = 0.0, list[float]()
@@ -146,10 +146,6 @@ def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str]
     links = _links(piles, centres, above) if len(piles) == 2 else []
     items = [*behind, *links, *items]
     return Drawing(x - GUTTER, above + below, tuple(items), title, caption)
-
-
-def _depth(pile: _Pile) -> float:
-    return max((item.y for item in pile.items if isinstance(item, Label)), default=0.0) + LINE * SMALL
 
 
 def _pile(found: OutlineSide, words: Sequence[str], outer: int, bridge: Block | None) -> _Pile:

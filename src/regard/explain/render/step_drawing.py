@@ -81,7 +81,8 @@ class _Picture:
         if every is not None:
             self.groups.append([Term(ALL, "", every, of_keys=True)])
         self.words = [short(piece_shown(word)) for word in step.keys]
-        self.asks = _asking(step)
+        # the piece of the encoder, or the word that is predicted
+        self.asks = short(piece_shown(step.query_label.rpartition("predicts ")[2]))
         terms = [term for group in self.groups for term in group]
         wide = max(width(_equation(term)) * SIZE * 1.15 for term in terms)
         self.name = max(wide, *(width(text) * SMALL for text in (*map(self.says, terms), SAYS[ALL]))) + 14
@@ -125,7 +126,8 @@ class _Picture:
         self.add(frame, Label(NUMBER, y + ROW / 2 - (8 if said else 0), _equation(term), "left", SIZE, INK, True))
         if said:
             self.add(frame, Label(NUMBER, y + ROW / 2 + 9, said, "left", SMALL, QUIET))
-        most = _most(term.values[..., :SHOWN])
+        shown = term.values[..., :SHOWN]
+        most = float(np.abs(shown[np.isfinite(shown)]).max(initial=0.0)) or 1.0
         if not term.of_keys:
             self.add(frame, *_strip(np.atleast_1d(term.values), self.begin + self.own / 2, y, most))
             return
@@ -154,11 +156,6 @@ class _Picture:
         )
 
 
-def _asking(step: StepNumbers) -> str:
-    """The word that asks: the piece of the encoder, or the word that is predicted."""
-    return short(piece_shown(step.query_label.rpartition("predicts ")[2]))
-
-
 def _equation(term: Term) -> str:
     """The name of a term, its equation where it is short, and how many numbers a vector has."""
     if term.name == ALL:
@@ -172,11 +169,6 @@ def _equation(term: Term) -> str:
     return f"{term.name} = {term.what}{size}" if short else term.name + size
 
 
-def _most(values: Array) -> float:
-    finite = np.abs(values[np.isfinite(values)])
-    return float(finite.max()) if finite.size else 1.0
-
-
 def _strip(vector: Array, x: float, y: float, most: float) -> list[Item]:
     """The first numbers of a vector as tiles, around x."""
     shown = vector[:SHOWN]
@@ -185,7 +177,7 @@ def _strip(vector: Array, x: float, y: float, most: float) -> list[Item]:
     note = " ".join(f"{value:.3f}" for value in shown.tolist()).replace("-", "−")
     items: list[Item] = [Box(x - wide / 2 - 1, top - 1, wide + 2, TALL + 2, PALETTE["sunken"][0], note=note)]
     for n, value in enumerate(shown.tolist()):
-        share = min(1.0, abs(value) / (most or 1.0)) ** 0.5  # small numbers are seen, too
+        share = min(1.0, abs(value) / most) ** 0.5  # small numbers are seen, too
         if share > 0.02:
             fill = POSITIVE if value > 0 else NEGATIVE
             items.append(Box(x - wide / 2 + n * TILE, top, TILE, TALL, fill, round(share, 2)))
