@@ -13,16 +13,7 @@
 
 from __future__ import annotations
 
-from regard.explain.render.diagram_parts import (
-    arrow,
-    block_box,
-    block_height,
-    block_width,
-    box,
-    fill_of,
-    is_thin,
-    text_lines,
-)
+from regard.explain.render.diagram_parts import arrow, block_box, block_height, block_width, box, fill_of, text_lines
 from regard.models.outline import Block, Outline
 from regard.report.colour import INK
 from regard.report.drawing import SIZE, SMALL, Drawing, Item, Label
@@ -105,5 +96,5 @@ class _Layer:
 
 
 def _caption(block: Block) -> str:
-    steps = [f"{part.name}: {part.what}" for part in block.parts if part.what and not is_thin(part)]
+    steps = [f"{part.name}: {part.what}" for part in block.parts if part.what and part.kind != "softmax"]
     return " · ".join([block.what, *steps])

@@ -61,14 +61,9 @@ def sizes(shape: Sequence[int]) -> str:
     return " × ".join(f"{size:,}" for size in shape)
 
 
-def is_thin(block: Block) -> bool:
-    """Whether a block has one line: norms and sums have few parameters or none."""
-    return block.kind in ("norm", "add", "softmax")
-
-
 def lines_of(block: Block) -> list[BoxLine]:
     """The name of a block, the shape of what leaves it, its parameters and its operations."""
-    if is_thin(block):
+    if block.kind in ("norm", "add", "softmax"):  # one line: they have few parameters or none
         more = f" · {block.parameters:,}" if block.parameters else ""
         return [BoxLine(block.name + more, False, INK)]
     found = [BoxLine(block.name, True, INK)]
@@ -99,20 +94,13 @@ def width_of(lines: Sequence[BoxLine]) -> float:
 
 
 def box(
-    x: float,
-    y: float,
-    wide: float,
-    high: float,
-    fill: str,
-    lines: Sequence[BoxLine] = (),
-    note: str = "",
-    corner: float = 5.0,
+    x: float, y: float, wide: float, high: float, fill: str, lines: Sequence[BoxLine] = (), note: str = ""
 ) -> list[Item]:
     """A box with a border, its lines centred in it; x is its middle and y its upper edge."""
     left, top = x - wide / 2, y + (high - ROW * len(lines)) / 2
     return [
-        Box(left, y, wide, high, LINE_STRONG, round=corner),
-        Box(left + 1, y + 1, wide - 2, high - 2, fill, note=note, round=corner - 1),
+        Box(left, y, wide, high, LINE_STRONG, round=5.0),
+        Box(left + 1, y + 1, wide - 2, high - 2, fill, note=note, round=4.0),
         *(
             Label(x, top + ROW * (n + 0.5), printable(line.text), "middle", line.size, line.fill, line.bold)
             for n, line in enumerate(lines)

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regard.explain.diagram import ModelDiagram, of_kind
-from regard.explain.render.diagram_parts import arrow, box, fill_of, short
+from regard.explain.render.diagram_parts import arrow, fill_of, short
 from regard.models.outline import Block, Outline
-from regard.report.colour import ACCENT, INK, QUIET
-from regard.report.drawing import SIZE, SMALL, Dot, Drawing, Item, Label, Line
+from regard.report.colour import ACCENT, INK, LINE_STRONG, QUIET
+from regard.report.drawing import SIZE, SMALL, Box, Dot, Drawing, Item, Label, Line
 from regard.report.palette import PALETTE
 from regard.report.text import printable, width
 
@@ -119,7 +119,9 @@ class _Unrolled:
             if isinstance(row, str):
                 self.items.append(Label(x, y, "⋮", "middle", SIZE, QUIET))
                 continue
-            self.items += box(x, y - HIGH / 2, WIDE, HIGH, fill_of(row.kind), corner=4.0)
+            left, upper = x - WIDE / 2, y - HIGH / 2
+            self.items.append(Box(left, upper, WIDE, HIGH, LINE_STRONG, round=4.0))
+            self.items.append(Box(left + 1, upper + 1, WIDE - 2, HIGH - 2, fill_of(row.kind), round=3.0))
             if row.kind == "recurrent" and top:
                 self.items.append(Label(x, y, f"{letter}({n + 1})", "middle", SMALL, INK))
             if row.kind == "recurrent" and n + 1 < count:
