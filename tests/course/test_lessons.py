@@ -187,7 +187,7 @@ def test_there_is_no_lesson_13() -> None:
 
 def test_a_lesson_as_a_page_folds_its_answers() -> None:
     page = docs_page(parse(SOURCE, "03-a-title.md"))
-    assert page.startswith("# 3. A title\n\nWhat it shows.\n\n5 minutes; ")
+    assert page.startswith("# 3. A title\n\nWhat it shows.\n\n5 minutes to read; ")
     assert "- (b) that\n\n<details><summary>Answer</summary>\n\n(b) That.\n\n</details>" in page
     assert "> **On the page.** Look. Shown: “The cat sleeps.”. To try: Another (“The dog eats.”)." in page
     assert "<!-- code: src/regard/a.py -->\n```\nx = 1\n```" in page

@@ -111,7 +111,7 @@ def listing(progress: dict[str, dict[str, dict[str, Any]]]) -> str:
         own = known.get(str(one.number), {"done": False, "exercises": []})
         solved = f"{len(own['exercises'])} of {len(one.exercises)} exercises"
         mark = "✓" if own["done"] else " "
-        lines += ["", f"{mark} {one.number:2}  {one.title} · {one.minutes} minutes · {solved}"]
+        lines += ["", f"{mark} {one.number:2}  {one.title} · {one.minutes} minutes to read · {solved}"]
         lines += [f"      - {objective.replace('`', '').replace('*', '')}" for objective in one.objectives]
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ def docs_page(lesson: Lesson) -> str:
 
 {lesson.summary}
 
-{lesson.minutes} minutes; with live views and checked exercises: `regard course {lesson.number}`
+{lesson.minutes} minutes to read; with live views and checked exercises: `regard course {lesson.number}`
 
 After this lesson you can
 {items(lesson.objectives)}
@@ -27,7 +27,7 @@ In the course notes: {lesson.notes}."""
 
 def index(lessons: Sequence[Lesson]) -> str:
     """The list of lessons."""
-    return items(f"[{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes: {one.summary}" for one in lessons)
+    return items(f"[{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes to read: {one.summary}" for one in lessons)
 
 
 def introduction(lesson: Lesson) -> str:

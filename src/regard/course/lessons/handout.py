@@ -57,7 +57,7 @@ def article(lesson: Lesson) -> str:
     live = f"With live views and checked answers: `regard course {lesson.number}`"
     return "\n".join((
         to_html(f"## {lesson.number}. {lesson.title}\n\n{introduction(lesson)}"),
-        quiet(f"{lesson.minutes} minutes. {live}"),
+        quiet(f"{lesson.minutes} minutes to read. {live}"),
         *(block_html(block, lesson) for block in lesson.blocks),
         quiet(f"In the course notes: {lesson.notes}. The lesson does not need them."),
     ))  # fmt: skip

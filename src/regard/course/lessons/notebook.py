@@ -24,7 +24,7 @@ Cell = dict[str, Any]
 
 def notebook(lesson: Lesson) -> str:
     """The notebook of a lesson, as the text of an .ipynb file."""
-    about = f"{lesson.minutes} minutes. The cells need regard: `{INSTALL}`."
+    about = f"{lesson.minutes} minutes to read. The cells need regard: `{INSTALL}`."
     first = text_cell(f"# {lesson.number}. {lesson.title}\n\n{introduction(lesson)}\n\n{about}")
     cells = [first, *(cell for block in lesson.blocks for cell in cells_of(block, lesson))]
     for number, cell in enumerate(cells):

@@ -121,7 +121,7 @@ function header(lesson, count) {
   return h(
     "header",
     { class: "title" },
-    h("p", { class: "quiet" }, `Lesson ${lesson.number} of ${count} · ${lesson.minutes} minutes`),
+    h("p", { class: "quiet" }, `Lesson ${lesson.number} of ${count} · ${lesson.minutes} minutes to read, and ${lesson.exercises.length} exercises`),
     h("h1", {}, lesson.title),
     h("p", { class: "lead" }, fromHtml(lesson.summary)),
     h(

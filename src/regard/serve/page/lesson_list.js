@@ -14,7 +14,7 @@ export function lessonList(lessons, open) {
       "header",
       { class: "title" },
       h("h1", {}, "How a translator works"),
-      h("p", { class: "lead" }, `Twelve lessons, ${minutes} minutes together, with a real model beside the text.`),
+      h("p", { class: "lead" }, `Twelve lessons, ${minutes} minutes to read together, and as long for views and exercises, with a real model beside the text.`),
       h("p", { class: "quiet" }, `${done} of ${lessons.length} lessons done.`),
     ),
     h("ol", { class: "contents" }, lessons.map((lesson) => h("li", {}, card(lesson, lesson === next, open)))),
@@ -24,7 +24,7 @@ export function lessonList(lessons, open) {
 function card(lesson, isNext, open) {
   const { done, exercises } = progressOf(lesson.number);
   const state = done ? "✓ done" : exercises.length ? `${exercises.length} of ${lesson.exercises.length} exercises` : "";
-  const about = [`${lesson.number} · ${lesson.minutes} minutes`, state, isNext ? "next" : ""].filter(Boolean);
+  const about = [`${lesson.number} · ${lesson.minutes} minutes to read`, state, isNext ? "next" : ""].filter(Boolean);
   return h(
     "a",
     {
