@@ -365,7 +365,7 @@ def main() -> None:
     options.add_argument(
         "--vocabulary",
         type=Path,
-        help="a folder with tokenizer.json and words.txt, such as OUT/vocabulary of a chain before: it saves a minute",
+        help="a folder with tokenizer.json and words.txt.gz, such as OUT/vocabulary of another chain; saves a minute",
     )
     options.add_argument("--gold", type=Path, help="a folder with the Hansards' links, as views.py wants it")
     options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")

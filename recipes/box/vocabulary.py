@@ -4,7 +4,7 @@
     python recipes/box/vocabulary.py carry en-fr --vocabulary runs/vocabulary --out runs/start
 
 `learn` takes a limited number of pairs of each source, so that pieces are not spent on the words of parliament: debates
-are most of the text, but not of what people translate. It writes tokenizer.json and words.txt, for `chain.py
+are most of the text, but not of what people translate. It writes tokenizer.json and words.txt.gz, for `chain.py
 --vocabulary`.
 
 `carry` gives a model another vocabulary, for training to start from. A piece that the old vocabulary has keeps its

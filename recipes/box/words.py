@@ -27,7 +27,7 @@ def main() -> None:
     options.add_argument("--pairs", type=Path, help="folder with train as .en and .fr")
     options.add_argument("--texts", type=Path, help="folder of prepare.py, with english.fr translated")
     options.add_argument("--before", type=Path, help="the model that it was trained further from")
-    options.add_argument("--model", type=Path, required=True, help="a bundle, whose words.txt is written")
+    options.add_argument("--model", type=Path, required=True, help="a bundle, whose words.txt.gz is written")
     given = options.parse_args()
     if not given.before and not (given.pairs and given.texts):
         options.error("name --pairs and --texts to learn from, or the model --before")

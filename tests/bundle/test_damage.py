@@ -80,7 +80,7 @@ def test_the_models_in_the_box_have_checksums() -> None:
             "model.safetensors",
             "tokenizer.json",
             "updates.safetensors",
-            "words.txt",
+            "words.txt.gz",
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -67,17 +68,18 @@ def test_a_direction_has_words_of_its_own(bundle: Path, tmp_path: Path, call: Ca
 
 def test_damaged_words_are_one_line(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_words(bundle)
-    path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(BundleError, match=r"words\.txt is damaged: its checksum differs"):
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"x")
+    with pytest.raises(BundleError, match=r"words\.txt\.gz is damaged: its checksum differs"):
         Bundle.load(bundle)
     (bundle / CHECKSUMS).unlink()
-    for damaged in (b"", b"\xff\xfe", b"cat\n"):
+    for damaged in (b"", b"\xff\xfe", b"cat\n", gzip.compress(b"\xff\xfe"), gzip.compress(b"cat\n"), whole[:-9]):
         path.write_bytes(damaged)
-        with pytest.raises(BundleError, match=r"words\.txt: not a file of known words"):
+        with pytest.raises(BundleError, match=r"words\.txt\.gz: not a file of known words"):
             Bundle.load(bundle)
-    monkeypatch.setattr("regard.bundle.bundle.MAX_WORDS_BYTES", 10)
-    path.write_bytes(b"x" * 11)
-    with pytest.raises(BundleError, match=r"words\.txt has more than 10 bytes"):
+    monkeypatch.setattr("regard.text.known_words.MAX_BYTES", 10)
+    path.write_bytes(gzip.compress(b"x" * 11))
+    with pytest.raises(BundleError, match=r"words\.txt\.gz has more than 10 bytes"):
         read_words(bundle)
 
 

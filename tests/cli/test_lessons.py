@@ -29,7 +29,9 @@ def test_the_lessons_are_listed_with_what_is_done(call: Call, folder: Path) -> N
     code, out, _ = call("course")
     assert code == 0
     assert out.startswith("1 of 12 lessons done. To open one: regard course N\n")
-    of_four = f"✓  4  {lesson(4).title} · {lesson(4).minutes} minutes to read · 1 of {len(lesson(4).exercises)} exercises\n"
+    of_four = (
+        f"✓  4  {lesson(4).title} · {lesson(4).minutes} minutes to read · 1 of {len(lesson(4).exercises)} exercises\n"
+    )
     assert of_four in out
     assert len(re.findall(r"^[ ✓] [ 1]\d  ", out, re.MULTILINE)) == len(lessons())
 

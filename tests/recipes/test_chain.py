@@ -415,7 +415,7 @@ def test_the_students_text_is_in_the_cache_when_it_begins(
     folder, recipe = chain.out / "teacher", chain.recipe("student")
     folder.mkdir()
     tokenizer.save(folder / "tokenizer.json")
-    KnownWords.learn([("ein Satz", "noch einer")], "de").save(folder / "words.txt")
+    KnownWords.learn([("ein Satz", "noch einer")], "de").save(folder / "words.txt.gz")
     monkeypatch.setattr(encode, "_write", None)
     monkeypatch.setattr(KnownWords, "learn", None)
     stages.encoded(chain, recipe, folder)

@@ -1,5 +1,6 @@
 """recipes/box/vocabulary.py: a balanced vocabulary is learnt, and a model is carried over to another one."""
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -73,5 +74,5 @@ def test_learning_takes_every_source_and_both_files(tmp_path: Path) -> None:
         [*map(str, command), "--out", str(tmp_path / "out")], check=True, capture_output=True, text=True
     )
     assert "from 100 pairs" in done.stdout
-    assert "button" in (tmp_path / "out" / "words.txt").read_text(encoding="utf-8")
+    assert b"button" in gzip.decompress((tmp_path / "out" / "words.txt.gz").read_bytes())
     assert Tokenizer.load(tmp_path / "out" / "tokenizer.json").config.tags == ("<en>", "<fr>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_a_letter_that_stands_alone_keeps_its_size() -> None:
     ],
 )
 def test_capitals_as_the_models_of_the_box_read_them(model: str, capitals: str, read: str) -> None:
-    known = KnownWords.load(folder_of(model) / "words.txt")
+    known = KnownWords.load(folder_of(model) / "words.txt.gz")
     assert truecase(sentence_case(capitals), known, model[:2]) == read
 
 
@@ -116,12 +117,12 @@ def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:
 
 
 def test_file(known: KnownWords, tmp_path: Path) -> None:
-    known.save(tmp_path / "known.txt")
-    again = KnownWords.load(tmp_path / "known.txt")
+    known.save(tmp_path / "known.gz")
+    again = KnownWords.load(tmp_path / "known.gz")
     assert (again.words, again.copied, again.rare) == (known.words, known.copied, known.rare)
-    assert KnownWords.load(tmp_path / "known.txt") is again  # shared
-    KnownWords(["more", *known.words]).save(tmp_path / "known.txt")
-    assert "more" in KnownWords.load(tmp_path / "known.txt").words
+    assert KnownWords.load(tmp_path / "known.gz") is again  # shared
+    KnownWords(["more", *known.words]).save(tmp_path / "known.gz")
+    assert "more" in KnownWords.load(tmp_path / "known.gz").words
 
 
 BY_FREQUENCY = ["the", "is", "people", "where", "station", "élève", "cantar", "perdonar", "Straße"]
@@ -158,17 +159,17 @@ def test_names_and_forms_of_verbs_at_the_start() -> None:
 def test_frequent_words_come_first(tmp_path: Path) -> None:
     known = KnownWords.learn([("The cat saw the cat and the dog.", "Le chat a vu le chat et le chien.")])
     assert known.ordered[:2] == ("cat", "the")
-    known.save(tmp_path / "known.txt")
-    assert KnownWords.load(tmp_path / "known.txt").ordered == known.ordered
-    (tmp_path / "old.txt").write_text("# regard: known words 1\ncat\nthe\n", "utf-8")
-    assert not KnownWords.load(tmp_path / "old.txt").ranks  # in the order of the alphabet
+    known.save(tmp_path / "known.gz")
+    assert KnownWords.load(tmp_path / "known.gz").ordered == known.ordered
+    (tmp_path / "old.gz").write_bytes(gzip.compress(b"# regard: known words 1\ncat\nthe\n"))
+    assert not KnownWords.load(tmp_path / "old.gz").ranks  # in the order of the alphabet
 
 
 @pytest.mark.parametrize("content", [b"", b"cat\ndog\n", b"\xff\xfe"])
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "known.txt").write_bytes(content)
+    (tmp_path / "known.gz").write_bytes(content)
     with pytest.raises(InputError, match="not a file of known words"):
-        KnownWords.load(tmp_path / "known.txt")
+        KnownWords.load(tmp_path / "known.gz")
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=4))

@@ -3,7 +3,7 @@
 Each file is written to a temporary name, synced and renamed, so that a reader finds either the old or the new version.
 `SHA256SUMS` has checksums of vocabulary and weights (`folder.py`). The card documents the origin of the model: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
-A model with slots also has a list of known words (`words.txt`, by `text/known_words.py`). A lexicon is optional
+A model with slots also has a list of known words (`words.txt.gz`, by `text/known_words.py`). A lexicon is optional
 (`lexicon.json`, by `search/token_lexicon.py`).
 
 `Bundle.read` reads everything except the model, which is loaded on first use; nothing else needs torch.
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from regard.models.table import ModelConfig
 
 FORMAT = 1
-MAX_WORDS_BYTES = 50_000_000  # maximum size of the file of known words
 
 
 @dataclass
@@ -198,8 +197,6 @@ def read_words(folder: Path) -> KnownWords | None:
         return None
     verify(path)
     try:
-        if path.stat().st_size > MAX_WORDS_BYTES:
-            raise BundleError(f"{path} has more than {MAX_WORDS_BYTES:,} bytes; it is not a file of known words")
         return KnownWords.load(path)
     except (InputError, OSError) as problem:
         raise BundleError(one_line(problem)) from None

@@ -143,7 +143,7 @@ Storage = Literal["float32", "float16", "int8"]  # how weights are stored (`weig
 CONFIG, TOKENIZER, WEIGHTS, CARD = PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
 SHARED = (TOKENIZER, WEIGHTS)  # parts that may be shared with another bundle
 LEXICON = "lexicon.json"
-WORDS = "words.txt"  # known words
+WORDS = "words.txt.gz"  # known words
 UPDATES = "updates.safetensors"
 BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # only a sibling folder: both are moved together
 

@@ -32,7 +32,7 @@ def cached_known_words(
     data: DataConfig, fingerprint: str, language: str, learn: Callable[[], KnownWords]
 ) -> KnownWords:
     """Returns the words of the text with this fingerprint, from the cache or newly learnt."""
-    path = _entry(data, (FIRST_LINE, fingerprint, language), "words.txt")
+    path = _entry(data, (FIRST_LINE, fingerprint, language), "words.txt.gz")
     return _cached(path, KnownWords.load, learn, lambda known: known.save(path))
 
 

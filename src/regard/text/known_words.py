@@ -7,15 +7,17 @@ A source word has one of these classes:
     copied        seen with a capital, mostly copied, and often enough for a model to copy it reliably: Tom
     rare          a name seen too rarely to rely on the model, whose lower-case form is an ordinary word: Baker
 
-and unknown otherwise; other rare names count as unknown. The file has one word per line: ordinary and translated words
-unmarked, the most frequent first, copied ones after "+", rare names after "=". A word that is listed in lower case and
-with a capital has the capital far more often: Paris in French, where *paris* are bets. Files of the first version are
+and unknown otherwise; other rare names count as unknown. The file, compressed by gzip, has one word per line: ordinary
+and translated words unmarked, the most frequent first, copied ones after "+", rare names after "=". A word that is
+listed in lower case and with a capital has the capital far more often: Paris in French, where *paris* are bets. Files of the first version are
 read too; they are in alphabetical order, without information on frequency.
 """
 
 from __future__ import annotations
 
+import gzip
 import math
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property, partial
@@ -34,6 +36,7 @@ from regard.text.words import PartCache
 
 FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_UNORDERED = "# regard: known words 1"
+MAX_BYTES = 50_000_000  # of the decompressed file
 MIN_COPIED = 50  # minimal pairs with a name for a model to copy it reliably
 NOUN_CAPITAL_RATIO = 20  # times as often with a capital: a noun, sometimes misspelled in lower case
 TRUECASE_RATIO = 5  # times as often with a capital: in text without case the word is read with it
@@ -274,8 +277,8 @@ class KnownWords:
     def save(self, path: Path) -> None:
         names = sorted([*(f"+{word}" for word in self.copied), *(f"={word}" for word in self.rare)])
         first = FIRST_LINE if self.ordered else FIRST_LINE_UNORDERED
-        content = "\n".join([first, *names, *(self.ordered or sorted(self.words)), ""])
-        write_atomically(path, lambda temporary: temporary.write_text(content, "utf-8"))
+        content = "\n".join([first, *names, *(self.ordered or sorted(self.words)), ""]).encode()
+        write_atomically(path, lambda temporary: temporary.write_bytes(gzip.compress(content, mtime=0)))
 
     @classmethod
     def load(cls, path: Path) -> KnownWords:
@@ -287,11 +290,17 @@ class KnownWords:
     @classmethod
     def _read(cls, path: Path) -> KnownWords:
         try:
-            first, *lines = path.read_text("utf-8").split("\n")
-        except UnicodeDecodeError:
+            with gzip.open(path) as file:
+                content = file.read(MAX_BYTES + 1)
+            if len(content) > MAX_BYTES:
+                raise InputError(f"{path} has more than {MAX_BYTES:,} bytes; it is not a file of known words")
+            first, *lines = content.decode().split("\n")
+        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error):
             first, lines = "", []
         if first not in (FIRST_LINE, FIRST_LINE_UNORDERED):
-            raise InputError(f'{path}: not a file of known words; its first line must be "{FIRST_LINE}"')
+            raise InputError(
+                f'{path}: not a file of known words: lines compressed by gzip, the first one "{FIRST_LINE}"'
+            )
         marked = [line for line in lines if line[:1] in ("+", "=")]
         copied, rare = ([line[1:] for line in marked if line[0] == mark] for mark in "+=")
         words = [line for line in lines if line and line[0] not in "+="]

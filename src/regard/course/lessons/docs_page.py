@@ -27,7 +27,9 @@ In the course notes: {lesson.notes}."""
 
 def index(lessons: Sequence[Lesson]) -> str:
     """The list of lessons."""
-    return items(f"[{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes to read: {one.summary}" for one in lessons)
+    return items(
+        f"[{one.number}. {one.title}]({one.name}.md), {one.minutes} minutes to read: {one.summary}" for one in lessons
+    )
 
 
 def introduction(lesson: Lesson) -> str:
