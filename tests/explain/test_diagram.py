@@ -44,9 +44,10 @@ def test_a_large_preset_needs_no_memory() -> None:
     assert len(of_kind(found.outline, "Decoder", "recurrent")) == 8
 
 
-def test_the_words_are_those_of_the_course() -> None:
+def test_words_of_a_size() -> None:
     found = diagram_of_size(["rnn"], "tiny")
     assert " ".join(found.source) == f"{EXAMPLE[0][:-1]} . EOS"
+    assert len(found.source) != len(found.predicted)  # so that a shape tells which is which
     own = diagram_of_size(["rnn"], "tiny", "I love NLP.")
     assert own.predicted == ("y(1)", "y(2)", "y(3)", "y(4)", "EOS")
 

@@ -28,7 +28,7 @@ FLAGS = FlagTable("""
 SUFFIXES = (".svg", ".html", ".md", ".json", ".png", ".pdf", ".txt")
 Text = Annotated[
     str | None,
-    typer.Argument(metavar="[TEXT]", help="The sentence that the model reads.  [default: The cat is on the mat.]"),
+    typer.Argument(metavar="[TEXT]", help="The sentence that the model reads.  [default: The cat is sleeping.]"),
 ]
 
 

@@ -27,8 +27,8 @@ from regard.models.table import ARCHITECTURES, check_architecture
 from regard.text.words import word_spans
 from regard.translation.translator import TextTranslator
 
-# The sentence of the course, and its translation there.
-EXAMPLE = ("The cat is on the mat.", "Le chat est sur le tapis.")
+# A sentence and its translation, of different lengths, so that a shape tells which is which.
+EXAMPLE = ("The cat is sleeping.", "Le chat dort.")
 END, BEGIN = "EOS", "BOS"
 SPACE = "▁"  # of a piece: the space before it
 
@@ -129,7 +129,7 @@ def diagram_of_size(
         known = [ARCHITECTURES[architecture] for architecture in architectures]
         models = [one.model(one.presets[preset], vocabulary, vocabulary, True) for one in known]
         model = models[0] if len(models) == 1 else Ensemble(models)
-    name = " + ".join(f"{architecture} {preset}" for architecture in architectures)
+    name = " + ".join(one if one == preset else f"{one} {preset}" for one in architectures)
     return _diagram(name, architectures[0] if len(models) == 1 else "ensemble", model, source, pieces)
 
 
@@ -181,6 +181,7 @@ def block_data(block: Block) -> dict[str, Any]:
     always = _values(block, "kind", "name", "what", "shape", "parameters")
     more = {
         "reads": block.reads,
+        "inputs": block.inputs,
         "heads": block.heads,
         "reads_at": block.offsets,
         "experts": block.chosen and dict(zip(("chosen", "all"), block.chosen, strict=True)),

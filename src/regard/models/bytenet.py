@@ -193,13 +193,17 @@ class ByteNet(Model):
         return 2.0 * float(encoder + decoder)
 
     def outline(self, source: int, target: int) -> draw.Outline:
-        width, columns_ = 2 * self.config.width, columns(source, self.config.stretch, self.config.extra)
+        config = self.config
+        width, columns_ = 2 * config.width, columns(source, config.stretch, config.extra)
 
         def block(module: ByteNetBlock, tokens: int, causal: bool) -> draw.OutlineLayer:
-            what = "W₂ ∗ x; the dilation grows from block to block"
             first, second, third = (norm(one, tokens) for one in module.norms)
             narrow = draw.linear(module.narrow, tokens, "Narrow", "W₁ x")
-            seen = draw.convolution(module.convolution, tokens, what, causal)
+            seen = draw.convolution(
+                module.convolution, tokens, "W₂ ∗ x; the dilation grows from block to block", causal
+            )
+            depth = min(config.dilations, config.decoder_layers if causal else config.encoder_layers)
+            seen.detail += "\ndilations " + ", ".join(str(config.dilation(n)) for n in range(depth))
             widen = draw.linear(module.widen, tokens, "Widen", "W₃ x")
             return draw.layer(first, narrow, second, seen, third, widen, draw.added(tokens, width), residual=True)
 
@@ -207,9 +211,11 @@ class ByteNet(Model):
             return draw.norm(cast(nn.LayerNorm, module), tokens, "max(0, LayerNorm(x))", "Norm, ReLU")
 
         joined = draw.added(target, width, "word(y(t−1)) + column(t)", "Add column t")
+        words = draw.embedding(self.source_embedding, columns_, "the sentence, then blanks up to C columns")
+        size = f"⌈{config.stretch:g} S⌉" + (f" + {config.extra}" if config.extra else "")
         return draw.two_sides(
             [
-                draw.embedding(self.source_embedding, columns_, "the sentence, then blanks up to C columns"),
+                replace(words, detail=f"S = {source} tokens, {columns_ - source} blanks"),
                 *(block(cast(ByteNetBlock, one), columns_, False) for one in self.encoder),
                 draw.norm(self.encoder_norm, columns_),
             ],
@@ -221,7 +227,7 @@ class ByteNet(Model):
                 draw.linear(self.last, target, "Readout", "W x"),
                 *draw.output(self.output, target),
             ],
-            "C columns; position t reads column t alone",
+            f"C = {size} columns; position t reads column t alone",
         )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -229,17 +229,20 @@ class ConvS2S(Model):
 
     def outline(self, source: int, target: int) -> draw.Outline:
         width, embedding = self.config.width, self.config.embedding
-        half = "√½ (x + f(x))"
+
+        def add(tokens: int) -> draw.Block:
+            return draw.added(tokens, width, "√½ (x + f(x))", "Add, × √½")
 
         def block(module: ConvS2SBlock, tokens: int, causal: bool) -> draw.OutlineSublayer:
             seen = draw.convolution(module.convolution, tokens, "W · [k neighbours] + b", causal)
             gate = draw.Block("feed_forward", "Gate (GLU)", "GLU([a, b]) = a ⊙ σ(b)", (tokens, width))
-            return draw.OutlineSublayer((seen, gate, draw.added(tokens, width, half)), True)
+            return draw.OutlineSublayer((seen, gate, add(tokens)), True)
 
         def layer(module: ConvS2SDecoderLayer) -> draw.OutlineLayer:
             pairs = 2.0 * target * source * embedding
+            query = draw.linear(module.query, target, "Query d", "W h + b + g, g the embedding of the token read")
             parts = [
-                draw.linear(module.query, target, "Query d", "W h + b + g, g the embedding of the token read"),
+                replace(query, detail="W h + g"),
                 draw.Block("attention", "Scores", "d·z", (target, source), (), pairs),
                 draw.Block("softmax", "Softmax", "each row sums to 1", (target, source)),
                 draw.Block("attention", "Mean of z + e", "√m Σ α (z + e)", (target, embedding), (), pairs),
@@ -247,21 +250,25 @@ class ConvS2S(Model):
             ]
             what = "α = softmax(d·z); √m Σ α (z + e)"
             attend = draw.attention("Attention", what, (target, width), parts, 1, "z and z + e")
-            own = draw.OutlineSublayer((attend, draw.added(target, width, half)), True)
+            own = draw.OutlineSublayer((replace(attend, detail="query: W h + g"), add(target)), True)
             return draw.OutlineLayer(((block(module.block, target, True), own),))
 
-        def begin(words: nn.Embedding, places: nn.Embedding, enter: Convolution, n: int) -> list[draw.Block]:
+        def begin(words: nn.Embedding, places: nn.Embedding, enter: Convolution, n: int, sum_: str) -> list[draw.Block]:
             widen = draw.linear(enter, n, "Widen", "from embedding to layer width")
-            return [draw.embedding(words, n), draw.positions_table(places, n), widen]
+            return [
+                draw.embedding(words, n),
+                replace(draw.positions_table(places, n), detail=f"the sum: {sum_}"),
+                widen,
+            ]
 
         return draw.two_sides(
             [
-                *begin(self.source_embedding, self.source_positions, self.encoder_input, source),
+                *begin(self.source_embedding, self.source_positions, self.encoder_input, source, "e"),
                 *(draw.OutlineLayer(((block(cast(ConvS2SBlock, one), source, False),),)) for one in self.encoder),
                 draw.linear(self.encoder_output, source, "Keys z", "from layer to embedding width"),
             ],
             [
-                *begin(self.target_embedding, self.target_positions, self.decoder_input, target),
+                *begin(self.target_embedding, self.target_positions, self.decoder_input, target, "g"),
                 *(layer(cast(ConvS2SDecoderLayer, one)) for one in self.decoder),
                 draw.linear(self.decoder_output, target, "Readout", "from layer to embedding width"),
                 *draw.output(self.output, target),

@@ -29,7 +29,9 @@ ours. The decoder starts from zeros. Not here: the model without attention (Deep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from typing import cast
 
 import torch
@@ -157,22 +159,26 @@ class DeepAtt(Attentive):
     def outline(self, source: int, target: int) -> draw.Outline:
         forward = "f = W [half(f); h] of the layer below, which stays linear; h = LSTM with gates f + R h"
 
-        def layer(module: Recurrent, tokens: int, detail: str = "") -> draw.OutlineSublayer:
-            (block,) = draw.recurrent(module.stack, tokens, forward)
-            return draw.OutlineSublayer((replace(block, detail=detail),))
+        both = ("half(f)", "h")  # of the layer below
 
-        directions = ("→ ← → … by layer", "← → ← … by layer")
-        stacks = [
-            [layer(one, source, way) for one in recurrent_layers(cast(Column, column).layers)]
-            for way, column in zip(directions, self.columns, strict=True)
-        ]
+        def stack(column: Column) -> Iterator[draw.OutlineSublayer]:
+            layers = recurrent_layers(column.layers)
+            ways = [*islice(cycle("←→" if column.begins_backward else "→←"), len(layers))]
+            later = " ".join(ways[1:5]) + (" …" if len(ways) > 5 else "")
+            for number, (module, way) in enumerate(zip(layers, ways, strict=True)):
+                (block,) = draw.recurrent(module.stack, source, forward)
+                detail, inputs = (f"{later} by layer", both) if number else (way, ())
+                yield draw.OutlineSublayer((replace(block, way=way, detail=detail, inputs=inputs),))
+
+        stacks = [stack(cast(Column, column)) for column in self.columns]
         columns = [draw.OutlineLayer(((left,), (right,))) for left, right in zip(*stacks, strict=True)]
-        above = [draw.OutlineLayer(((layer(one, target),),)) for one in recurrent_layers(self.decoder)]
+        above = [draw.recurrent(one.stack, target, forward)[0] for one in recurrent_layers(self.decoder)]
         top = draw.linear(self.interface, source, "Interface", "m = P [h; h′; f; f′], a quarter of ten times the width")
         read = draw.linear(self.readout, target, "Readout", "O [half(f); h]")
+        decoder = [replace(one, inputs=both) for one in (*above, read)]
         return draw.two_sides(
-            [draw.embedding(self.source_embedding, source), *columns, top],
-            [*attentive_layers(self, source, target), *above, read, *draw.output(self.output, target)],
+            [draw.embedding(self.source_embedding, source), *columns, replace(top, inputs=("h", "h′", "f", "f′"))],
+            [*attentive_layers(self, source, target), *decoder, *draw.output(self.output, target)],
             "m(1) … m(S), one for each token",
         )
 

@@ -217,18 +217,21 @@ class GNMT(Attentive):
         return recurrent + self.bottom.flops(source, target) + target * each_word
 
     def outline(self, source: int, target: int) -> draw.Outline:
-        def layers(modules: nn.ModuleList, tokens: int, what: str) -> Iterator[draw.OutlineLayer]:
+        def layers(modules: nn.ModuleList, tokens: int, *inputs: str) -> Iterator[draw.OutlineLayer]:
+            what = f"LSTM([{'; '.join(inputs)}])" if inputs else ""
             for number, module in enumerate(modules, start=2):
                 (cell,) = draw.recurrent(cast(Recurrent, module).stack, tokens, what)
+                cell.inputs = inputs
                 residual = number >= self.config.residual_from
                 yield draw.layer(cell, *[draw.added(tokens, self.config.width)] * residual, residual=residual)
 
         below = [draw.embedding(self.source_embedding, source), *draw.recurrent(self.both_ways.stack, source)]
-        above = [*attentive_layers(self, source, target), *layers(self.decoder, target, "LSTM([x; c])")]
+        above = [*attentive_layers(self, source, target), *layers(self.decoder, target, "x", "c")]
         if self.config.output_context:
-            above.append(draw.linear(cast(nn.Linear, self.readout), target, "Readout", "W [h; c] + b"))
+            read = draw.linear(cast(nn.Linear, self.readout), target, "Readout", "W [h; c] + b")
+            above.append(replace(read, inputs=("h", "c")))
         return draw.two_sides(
-            [*below, *layers(self.encoder, source, "")],
+            [*below, *layers(self.encoder, source)],
             [*above, *draw.output(self.output, target)],
             "m(1) … m(S), one for each token",
         )

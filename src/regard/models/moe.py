@@ -172,7 +172,7 @@ class Moe(Model):
                 draw.embedding(self.target_embedding, target),
                 first,
                 attend,
-                draw.linear(self.join, target, "Join", "x = W [s; c] + b"),
+                replace(draw.linear(self.join, target, "Join", "x = W [s; c] + b"), inputs=("s", "c")),
                 plus(draw.mixture(self.decoder_experts, target, width)),
                 *others,
                 *draw.output(self.output, target),

@@ -47,8 +47,9 @@ class Block:
     heads: int = 0  # of an attention
     offsets: tuple[int, ...] = ()  # of the positions that a convolution reads, from its own: −2, −1, 0
     chosen: tuple[int, int] | None = None  # of a mixture: experts that serve a token, and all of them
-    both_ways: bool = False  # read in both directions
-    detail: str = ""  # a line below its name: heads, units inside, experts
+    way: str = "→"  # in which a recurrent layer reads: →, ← or ⇄
+    inputs: tuple[str, ...] = ()  # what it reads side by side; c is the context of an attention
+    detail: str = ""  # lines below its name: heads, units inside, experts
     parameters: int = 0  # set by `Outline.counted`: those that no block before it has
     shared: bool = False  # set by `Outline.counted`: whether a block before it has some of its parameters
 
@@ -57,7 +58,7 @@ class Block:
         """What is equal for two layers that a diagram draws as one: all but the reach of a convolution."""
         sizes = tuple(tuple(tensor.shape) for tensor in self.tensors)
         inner = tuple(part.signature for part in self.parts)
-        return self.kind, self.name, self.what, self.shape, sizes, self.flops, self.reads, inner
+        return self.kind, self.name, self.what, self.shape, sizes, self.flops, self.reads, self.inputs, inner
 
     def count(self, seen: set[int]) -> None:
         """Counts the parameters that were not seen before; they are now."""
@@ -72,7 +73,8 @@ class Block:
 @dataclass(frozen=True)
 class OutlineSublayer:
     """Blocks one after the other; if residual, the input of the first is added in the last, of kind add or norm. With
-    `asked_by_last` the input enters the last block, and the first asks with that block's output of the step before."""
+    `asked_by_last` the input enters the second block, and the query of the first is the last block's output of the step
+    before."""
 
     blocks: tuple[Block, ...]
     residual: bool = False
@@ -107,6 +109,11 @@ class OutlineSide:
     layers: tuple[OutlineLayer, ...]
     input: str  # what enters at the bottom
     output: str  # what leaves at the top
+    backwards: bool = False  # from the last word to the first
+
+    def in_order(self, words: Sequence[str]) -> list[str]:
+        """Words as this side reads them; the last, EOS, stays the last."""
+        return [*words[-2::-1], words[-1]] if self.backwards else [*words]
 
     def folded(self) -> OutlineSide:
         """The same with equal layers that follow each other as one."""
@@ -167,11 +174,12 @@ def two_sides(
     decoder: Sequence[OutlineLayer | Block],
     memory: str,
     bridge: Block | None = None,
+    backwards: bool = False,
 ) -> Outline:
     """The outline of an encoder and a decoder; a block alone is a layer."""
     below, above = (tuple(layer(one) if isinstance(one, Block) else one for one in some) for some in (encoder, decoder))
     sides = (
-        OutlineSide("Encoder", below, "source tokens", memory),
+        OutlineSide("Encoder", below, "source tokens" + ", backwards" * backwards, memory, backwards),
         OutlineSide("Decoder", above, "target tokens so far", "P(next token)"),
     )
     return Outline(sides, memory, bridge)
@@ -235,7 +243,7 @@ def convolution(module: Convolution, tokens: int, what: str, causal: bool) -> Bl
 def recurrent(stack: nn.RNNBase, tokens: int, what: str = "", reads: str = "") -> list[Block]:
     """A block for each layer of a stack of cells, whose states may be projected."""
     both, ways = stack.bidirectional, 2 if stack.bidirectional else 1
-    name = CELLS[stack.mode] + (" ⇄" if both else "")
+    name, way = (CELLS[stack.mode] + " ⇄", "⇄") if both else (CELLS[stack.mode], "→")
     what = what or ("h→(t) and h←(t), side by side" if both else "h(t) = f(x(t), h(t−1))")
     if stack.proj_size:
         what += f", projected from {stack.hidden_size:,} cells"
@@ -244,36 +252,37 @@ def recurrent(stack: nn.RNNBase, tokens: int, what: str = "", reads: str = "") -
     found = []
     for n in range(0, len(weights), ways):
         own = tuple(tensor for way in weights[n : n + ways] for tensor in way)
-        block = Block("recurrent", name, what, shape, own, products(tokens, own), reads, both_ways=both)
-        found.append(block)
+        found.append(Block("recurrent", name, what, shape, own, products(tokens, own), reads, way=way))
     return found
 
 
-def asked_by_cell(attend: Block, cell: Block) -> OutlineLayer:
-    """An attention whose context enters a cell, and whose query is the cell's state of the step before."""
-    pair = replace(attend, detail="query: s(t−1)"), replace(cell, detail="reads [y; c]")
-    return OutlineLayer(((OutlineSublayer(pair, asked_by_last=True),),))
+def asked_by_cell(attend: Block, cell: Block, *above: Block) -> OutlineLayer:
+    """An attention whose context enters a cell, and whose query is the state of the step before: of that cell, or of
+    the last one above it."""
+    blocks = replace(attend, detail="query: s(t−1)"), replace(cell, inputs=("y", "c")), *above
+    return OutlineLayer(((OutlineSublayer(blocks, asked_by_last=True),),))
 
 
 def scores(module: Scores, queries: int, keys: int, width: int, reads: str, more: tuple[Tensor, ...] = ()) -> Block:
     """Attention with one of the scores of recurrent models: `width` numbers per key are averaged."""
-    parts, inner, own, score = [], width, more, "sᵀh / √d" if module.kind == "scaled" else "sᵀh"
+    h = reads[0]  # as the model calls what it reads
+    parts, inner, own, score = [], width, more, f"sᵀ{h} / √d" if module.kind == "scaled" else f"sᵀ{h}"
     if module.kind == "additive":
-        inner, own, score = len(module.v), (module.v, *more), "vᵀ tanh(W₁h + W₂s)"
+        inner, own, score = len(module.v), (module.v, *more), f"vᵀ tanh(W₁{h} + W₂s)"
         parts = [
-            linear(module.of_key, keys, "Keys W₁h", "of each source token, once"),
+            linear(module.of_key, keys, f"Keys W₁{h}", "of each source token, once"),
             linear(module.of_query, queries, "Query W₂s", "of the decoder's state"),
         ]
     elif module.kind == "general":
-        inner, score = module.of_key.weight.shape[0], "sᵀWh"
-        parts = [linear(module.of_key, keys, "Keys Wh", "of each source token, once")]
+        inner, score = module.of_key.weight.shape[0], f"sᵀW{h}"
+        parts = [linear(module.of_key, keys, f"Keys W{h}", "of each source token, once")]
     pairs = 2.0 * queries * keys
     parts += [
         Block("attention", "Scores", score, (queries, keys), own, pairs * inner),
         Block("softmax", "Softmax", "α: each row sums to 1", (queries, keys)),
-        Block("attention", "Mean of h", "c = Σ α h", (queries, width), (), pairs * width),
+        Block("attention", f"Mean of {h}", f"c = Σ α {h}", (queries, width), (), pairs * width),
     ]
-    return attention("Attention", f"α = softmax({score}); c = Σ α h", (queries, width), parts, 1, reads)
+    return attention("Attention", f"α = softmax({score}); c = Σ α {h}", (queries, width), parts, 1, reads)
 
 
 def multi_head(

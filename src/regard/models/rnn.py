@@ -127,10 +127,12 @@ class Rnn(Model):
         reads = "s(0) = h(S), and h(S) at every step" if every else "s(0) = h(S)"
         step = "s(t) = g(s(t−1), y(t−1)" + (", h(S))" if every else ")")
         cells = draw.recurrent(self.decoder.stack, target, step, reads)
+        cells[0] = replace(cells[0], inputs=("y", "h(S)") if every else ())
         return draw.two_sides(
             [draw.embedding(self.source_embedding, source), *draw.recurrent(self.encoder.stack, source)],
             [draw.embedding(self.target_embedding, target), *cells, *draw.output(self.output, target)],
-            "h(S), the only thing that the decoder receives",
+            "h(S) of each layer, all that the decoder receives",
+            backwards=self.config.reverse_source,
         )
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -247,12 +247,17 @@ class RnnAttention(Model):
         cells = draw.recurrent(self.decoder.stack, target, f"s(t) = f(s(t−1), {inputs})", start)
         layers: list[draw.OutlineLayer | draw.Block] = [*cells, attend]
         if before:
-            layers = [draw.asked_by_cell(attend, cells[0]), *cells[1:]]
+            layers = [draw.asked_by_cell(attend, *cells)]
+        elif config.input_feeding:
+            layers[0] = replace(cells[0], inputs=("y", "ŝ(t−1)"))
         if self.combine is not None:
-            layers.append(draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])"))
+            combine = draw.linear(self.combine, target, "Combine", "ŝ = tanh(W [c; s])")
+            layers.append(replace(combine, inputs=("c", "s")))
         bridge = None
         if self.bridge is not None:
-            bridge = draw.linear(self.bridge, 1, "Bridge", "s(0) = tanh(W [h→(S); h←(1)])")
+            ends = ("h→(S)", "h←(1)") if config.bidirectional else ("h(S)",)
+            bridge = draw.linear(self.bridge, 1, "Bridge", f"s(0) = tanh(W [{'; '.join(ends)}])")
+            bridge = replace(bridge, inputs=ends)
         return draw.two_sides(
             [draw.embedding(self.source_embedding, source), *draw.recurrent(self.encoder.stack, source)],
             [draw.embedding(self.target_embedding, target), *layers, *draw.output(self.output, target)],

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 
-from regard.explain.diagram import ModelDiagram, diagram_of, diagram_of_size
+from regard.explain.diagram import ModelDiagram, diagram_of, diagram_of_size, of_kind
+from regard.explain.render.mixture_drawing import mixture_drawing
 from regard.explain.render.model_figure import model_output, panels
+from regard.explain.render.reach_drawing import reach_drawing
+from regard.explain.render.stack_drawing import stack_drawing
+from regard.explain.render.unrolled_drawing import WARM, unrolled_drawing
 from regard.models.table import ARCHITECTURES
-from regard.report.drawing import Box, Drawing, Label, framed
+from regard.report.colour import ACCENT
+from regard.report.drawing import Box, Dot, Drawing, Label, Line, framed
 from regard.translator import Translator
 
 LONG = "The internationalisation of the antidisestablishmentarianism was extraordinarily expensive, wasn't it?"
@@ -68,3 +73,87 @@ def test_ensembles() -> None:
 
 def test_a_trained_model(translator: Translator) -> None:
     check_all(diagram_of(translator, "the cat sleeps ."))
+
+
+# ── what lines say ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def shared(one: Line, other: Line) -> bool:
+    """Whether two lines along the axes run on top of each other somewhere."""
+    for (a, b), (c, d) in ((s, t) for s in pairwise(one.points) for t in pairwise(other.points)):
+        for axis in (0, 1):
+            alike = a[axis] == b[axis] == c[axis] == d[axis]
+            low, high = ((min if n else max)(*(f(p[1 - axis], q[1 - axis]) for p, q in ((a, b), (c, d))))
+                         for n, f in ((0, min), (1, max)))  # fmt: skip
+            if alike and high - low > 1:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "bahdanau"])
+def test_the_lines_of_memory_and_bridge_are_apart(preset: str) -> None:
+    found = diagram_of_size(["rnn-attention"], preset)
+    drawing = stack_drawing(found.outline, found.source, found.read, "", "")
+    memory, bridge = (
+        item for item in drawing.items if isinstance(item, Line) and len(item.points) == 4 and item.width == 1.6
+    )
+    assert not shared(memory, bridge)
+
+
+def test_columns_side_by_side_have_lines_of_their_own() -> None:
+    found = diagram_of_size(["deep-att"], "small")
+    drawing = stack_drawing(found.outline, found.source, found.read, "", "")
+    columns = {label.x for label in drawing.labels if label.text.endswith("by layer")}
+    upright = [item.points for item in drawing.items if isinstance(item, Line) and len(item.points) == 2]
+    ends = {x: [a for a, b in upright if a[0] == b[0] == x] for x in columns}
+    assert len(columns) == 2
+    assert all(len(lines) == 3 for lines in ends.values())  # between the first layers, and at the frame of the others
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "sutskever"])
+def test_the_state_of_each_layer_goes_to_the_same_layer(preset: str) -> None:
+    found = diagram_of_size(["rnn"], preset)
+    drawing = unrolled_drawing(found, found.outline)
+    assert drawing is not None
+    lines = [item.points for item in drawing.items if isinstance(item, Line) and item.stroke == WARM]
+    ends = sorted((line[0][1], line[-1][1]) for line in lines if len(line) == 6)
+    assert len(ends) == len(of_kind(found.outline, "Encoder", "recurrent"))
+    assert all(a[1] < b[1] for a, b in pairwise(ends))
+
+
+def test_a_reversed_source_is_drawn_reversed() -> None:
+    found = diagram_of_size(["rnn"], "sutskever", "I love it", "Je l'aime")
+    drawing = unrolled_drawing(found, found.outline)
+    assert drawing is not None
+    at = {label.text: label.x for label in drawing.labels}
+    assert at["it"] < at["love"] < at["I"] < at["h(4)"] + 1
+
+
+def test_states_are_named_in_the_layer_that_asks() -> None:
+    found = diagram_of_size(["rnn-attention"], "small")
+    drawing = unrolled_drawing(found, found.outline)
+    assert drawing is not None
+    heights = {label.text: label.y for label in drawing.labels}
+    first = max(label.y for label in drawing.labels if label.text == "s(0)")
+    assert heights["Combine"] < heights["s(1)"] < first
+
+
+def test_every_column_of_bytenet_is_drawn() -> None:
+    found = diagram_of_size(["bytenet"], "bytenet")
+    drawing = reach_drawing(found.outline, "Encoder", found.source)
+    assert drawing is not None
+    places = {item.x for item in drawing.items if isinstance(item, Dot)}
+    assert len(places) == of_kind(found.outline, "Encoder", "convolution")[0].shape[0] == 8
+    assert [label.text for label in drawing.labels].count("blank") == 8 - len(found.source)
+
+
+@pytest.mark.parametrize("preset", ["small", "moe"])
+def test_experts_that_serve_read_the_token(preset: str) -> None:
+    found = diagram_of_size(["moe"], preset)
+    drawing = mixture_drawing(found.outline)
+    ((chosen, _),) = {b.chosen for b in of_kind(found.outline, "Encoder", "mixture") if b.chosen}
+    assert drawing is not None
+    lines = [item.points for item in drawing.items if isinstance(item, Line) and item.stroke == ACCENT]
+    ends = [line for line in lines if len(line) == 2]
+    token = max(line[0] for line in ends if line[0][1] == max(point[1] for line in ends for point in line))
+    assert sum(line[0] == token for line in ends) == len(ends) / 2 == chosen

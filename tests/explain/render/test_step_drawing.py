@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explain.render.test_model_figure import check
+from regard.explain.diagram import piece_shown
 from regard.explain.mechanisms import Query
 from regard.explain.render.step_drawing import step_drawing, steps_of
 from regard.explain.render.step_figure import step_output
@@ -40,6 +41,14 @@ def test_labels_stay_apart_and_weights_are_written(translator: Translator, kind:
     texts = [label.text for label in drawing.labels]
     for weight in found.numbers.term("α"):
         assert f"{weight:.2f}" in texts
+
+
+def test_the_column_of_the_decoder_is_the_word_that_it_has_read(translator: Translator) -> None:
+    drawing = step_drawing(numbers(translator, Query("decoder", 0, 0, 2)))
+    labels, texts = tuple(translator.bundle.tokenizer.target.labels([5, 6, 7])), [one.text for one in drawing.labels]
+    assert texts[0] == piece_shown(labels[1])  # position 2 reads the second word
+    assert f"after reading “{texts[0]}”" in drawing.title
+    assert any(text.startswith("q·k / √") for text in texts)
 
 
 def test_only_self_attention_of_the_encoder_has_the_vectors_of_every_word(translator: Translator) -> None:

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from regard.explain.diagram import of_kind
 from regard.explain.render.diagram_parts import arrow, block_box, block_height, block_width, box, fill_of, text_lines
 from regard.models.outline import Block, Outline
 from regard.report.colour import INK
@@ -22,13 +23,12 @@ from regard.report.text import LINE
 GAP, STEP, SHADOW = 10.0, 22.0, 4.0
 
 
-def attention_drawing(outline: Outline) -> Drawing | None:
-    """One layer of the kind of attention of a model that comes last, in the decoder; None without attention."""
-    found: dict[str, tuple[str, Block]] = {}
-    for one, _, block in outline.walk():
-        if block.kind == "attention" and block.parts:
-            found.setdefault(block.name, (one.name.lower(), block))
-    return _Layer(*[*found.values()][-1]).drawing() if found else None
+def attention_drawings(outline: Outline) -> list[Drawing]:
+    """One layer of each kind of attention of the decoder."""
+    found: dict[str, Block] = {}
+    for block in of_kind(outline, "Decoder", "attention"):
+        found.setdefault(block.name, block)
+    return [_Layer("decoder", block).drawing() for block in found.values()]
 
 
 class _Layer:
@@ -74,8 +74,9 @@ class _Layer:
             y -= tall + STEP
         self.items += arrow((self.centre, y + STEP), (self.centre, y + 4))
         if heads > 1:
-            level = self.foot - self.high - STEP - block_height(self.chain[0]) - STEP / 2 - 2
-            self.items.append(Label(self.x(2) - 8, level, f"× {heads} heads", "right", SIZE, INK, True))
+            level = self.foot - self.high - STEP - block_height(self.chain[0]) - STEP - block_height(self.chain[1]) / 2
+            edge = self.centre + self.wide / 2 + 2 * SHADOW + 6
+            self.items.append(Label(edge, level, f"× {heads} heads", "left", SIZE, INK, True))
         title = f"{self.block.name} of the {self.place}"
         low = self.foot + STEP + 8 + 3 * LINE * SMALL
         return Drawing(3 * self.wide + 2 * GAP, low, (*self.shadows, *self.items), title, _caption(self.block))

@@ -67,8 +67,9 @@ def lines_of(block: Block) -> list[BoxLine]:
         more = f" · {block.parameters:,}" if block.parameters else ""
         return [BoxLine(block.name + more, False, INK)]
     found = [BoxLine(block.name, True, INK)]
-    if block.detail:
-        found.append(BoxLine(block.detail, False, INK))
+    inputs = "; ".join(block.inputs)
+    reads = [f"reads [{inputs}]" if len(block.inputs) > 1 else f"reads {inputs}"] if inputs else []
+    found += [BoxLine(line, False, INK) for line in (*block.detail.splitlines(), *reads)]
     if block.shape:
         found.append(BoxLine(sizes(block.shape)))
     if block.parameters:

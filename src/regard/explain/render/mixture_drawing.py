@@ -19,16 +19,17 @@ from regard.explain.render.diagram_parts import (
     width_of,
 )
 from regard.models.outline import Outline
-from regard.report.colour import ACCENT, INK, LINE_STRONG
-from regard.report.drawing import SMALL, Drawing, Item, Label, Line
+from regard.report.colour import ACCENT, INK
+from regard.report.drawing import SMALL, Drawing, Item, Label
 from regard.report.palette import PALETTE
 
 MOST = 8  # experts that are drawn
 SIDE, GAP, STEP = 36.0, 8.0, 24.0
+SUM, SERVES, IDLE = fill_of("add"), fill_of("feed_forward"), fill_of("linear")
 
 
 def mixture_drawing(outline: Outline) -> Drawing | None:
-    """Router, experts and their weighted sum, for one token, in the first mixture of a model; None if it has none."""
+    """Experts, router and their weighted sum, for one token, in the first mixture of a model; None if it has none."""
     found = ((one.name.lower(), block) for one, _, block in outline.walk() if block.kind == "mixture")
     place, block = next(found, ("", None))
     if block is None or block.chosen is None:
@@ -39,31 +40,43 @@ def mixture_drawing(outline: Outline) -> Drawing | None:
     names = ["…" if n is None else f"{n + 1:,}" for n in shown]
     wide = max(SIDE, max(BoxLine(name).width for name in names) + 10)
     across = len(shown) * (wide + GAP) - GAP
-    sum_line = BoxLine(f"Σ g(e) FFN(e): {choice} experts, their weights sum to 1", False, INK)
     room = block_width(router)
-    total = max(across, sum_line.width, room)
-    middle, left = total / 2, (total - across) / 2
-    items: list[Item] = [Label(middle, 14.0, sum_line.text, "middle", SMALL, INK)]
-    above = 26.0
-    row = above + STEP + 12
-    for n, name in enumerate(names):
-        x = left + n * (wide + GAP) + wide / 2
-        items += box(x, row, wide, 30, fill_of("feed_forward"), [BoxLine(name, False, INK)], note_of(served))
-        items.append(Line(((x, row), (middle, above)), LINE_STRONG, 1.0, 0.6))
-        items.append(Line(((x, row + 30), (middle, row + 30 + STEP + 16)), LINE_STRONG, 1.0, 0.6))
-    low = row + 30 + STEP + 16 + block_height(router)
-    items += block_box(router, middle, low, room)
-    items += arrow((middle, low + 18), (middle, low))
-    items += text_lines(middle, low + 28, ["one token"])
+    added = [BoxLine("Σ g(e) FFN(e)", True, INK), BoxLine(f"{choice} experts, their weights g sum to 1")]
+    middle = max(across, width_of(added)) / 2
+    beside = 2 * middle + 3 * GAP + room / 2  # the router's middle
+    items = arrow((middle, 14), (middle, 0)) + box(middle, 14, width_of(added), height_of(added), SUM, added)
+    head = 14 + height_of(added)
+    row = head + 2 * STEP
+    low, token = row + 30, row + 30 + 2 * STEP
+    known = [n for n in shown if n is not None]
+    chosen = {known[(2 * n + 1) * len(known) // (2 * choice)] for n in range(choice)}  # an example
+    for n, (expert, name) in enumerate(zip(shown, names, strict=True)):
+        x = middle - across / 2 + n * (wide + GAP) + wide / 2
+        serves = expert in chosen
+        items += box(x, row, wide, 30, SERVES if serves else IDLE, [BoxLine(name, serves, INK)], note_of(served))
+        if serves:
+            items += arrow((middle, token), (x, low), stroke=ACCENT)
+            items += arrow((x, row), (middle + (x - middle) / 3, head), stroke=ACCENT)
+    items += text_lines(middle, token + 10, ["one token"])
+    foot = row + 15 + block_height(router) / 2
+    items += arrow((middle + 32, token + 10), (beside, token + 10), (beside, foot))
+    items += block_box(router, beside, foot, room)
+    level = 14 + height_of(added) / 2
+    top = foot - block_height(router)
+    items += arrow((beside, top), (beside, level), (middle + width_of(added) / 2, level))
+    items.append(Label(beside - 6, (top + level) / 2, "g(e)", "right", SMALL, INK))
     caption = (
-        f"the router gives each expert a score; the {choice} with the highest serve the token, weighted by the softmax "
-        f"of their {choice} scores · each expert: {served.parameters // experts:,} parameters; the operations of "
-        f"{choice} are counted"
+        f"blue: the {choice} experts that serve a token, here an example; only they read it · the router gives each "
+        f"expert a score and takes the {choice} highest; the weights g(e) are the softmax of these {choice} scores · "
+        f"each expert: {served.parameters // experts:,} parameters; the operations of {choice} are counted"
     )
-    return Drawing(total, low + 38, tuple(items), f"Mixture of experts in the {place}", caption)
+    title = f"Mixture of experts in the {place}"
+    return Drawing(beside + room / 2, token + 22, tuple(items), title, caption)
 
 
-def ensemble_drawing(names: Sequence[str], outlines: Sequence[Outline], weights: Sequence[float]) -> Drawing:
+def ensemble_drawing(
+    names: Sequence[str], outlines: Sequence[Outline], weights: Sequence[float], title: str, cost: str
+) -> Drawing:
     """The members of an ensemble and the mean of their probabilities."""
     boxes = [
         [
@@ -92,5 +105,5 @@ def ensemble_drawing(names: Sequence[str], outlines: Sequence[Outline], weights:
     for x in centres:
         items += arrow((middle, low + 26), (x, low))
     items += text_lines(middle, low + 36, ["the same source and the same words so far"])
-    caption = "every member predicts the next word by itself; the mean of their probabilities is searched"
-    return Drawing(max(total, room, 290.0), low + 46, tuple(items), "Ensemble", caption)
+    caption = f"{cost} · every member predicts the next word by itself; the mean of their probabilities is searched"
+    return Drawing(max(total, room, 290.0), low + 46, tuple(items), title, caption)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.explain.diagram import ModelDiagram, diagram_data
-from regard.explain.render.attention_drawing import attention_drawing
+from regard.explain.render.attention_drawing import attention_drawings
 from regard.explain.render.diagram_parts import number, sizes
 from regard.explain.render.mixture_drawing import ensemble_drawing, mixture_drawing
 from regard.explain.render.reach_drawing import reach_drawing
@@ -18,8 +18,7 @@ from regard.report.page import page, picture
 from regard.report.table import Table
 
 BOXES = (
-    "read from below to above · a box: its name, what leaves it (positions × numbers), its parameters, its operations; "
-    "on a norm: parameters"
+    "read from below to above · a box: its name, what leaves it (positions × numbers), its parameters, its operations"
 )
 
 
@@ -38,9 +37,12 @@ def heading(diagram: ModelDiagram) -> str:
 
 
 def summary(diagram: ModelDiagram) -> str:
+    return f"{cost(diagram, diagram.flops)}, EOS counted: {' '.join(diagram.source)}"
+
+
+def cost(diagram: ModelDiagram, flops: float) -> str:
     source, target = len(diagram.source), len(diagram.predicted)
-    cost = number(diagram.flops, "FLOPs")
-    return f"{cost} for {source} source tokens and {target} target tokens, EOS counted: {' '.join(diagram.source)}"
+    return f"{number(flops, 'FLOPs')} for {source} source tokens and {target} target tokens"
 
 
 def panels(diagram: ModelDiagram) -> list[Drawing]:
@@ -48,26 +50,27 @@ def panels(diagram: ModelDiagram) -> list[Drawing]:
     diagram = diagram.shown()
     members = diagram.members
     if not diagram.outline.members:
-        return member_panels(diagram, members[0], f"{heading(diagram)}, {number(diagram.flops, 'FLOPs')}")
+        return member_panels(diagram, members[0], heading(diagram))
     names = diagram.name.split(" + ")
     if len(names) != len(members):
         names = [f"member {n}" for n in range(1, len(members) + 1)]
-    found = [ensemble_drawing(names, members, diagram.outline.weights)]
+    title = f"Ensemble: {diagram.parameters:,} parameters"
+    found = [ensemble_drawing(names, members, diagram.outline.weights, title, cost(diagram, diagram.flops))]
     drawn: list[object] = []
     for name, member in zip(names, members, strict=True):
         sizes_of = [(layer.count, layer.signature) for one in member.folded().sides for layer in one.layers]
         if sizes_of not in drawn:  # members of one size are drawn once
             drawn.append(sizes_of)
-            title = f"{name}: {member.parameters:,} parameters, {number(member.flops, 'FLOPs')}"
-            found += member_panels(diagram, member, title)
+            found += member_panels(diagram, member, f"{name}: {member.parameters:,} parameters")
     return found
 
 
 def member_panels(diagram: ModelDiagram, outline: Outline, title: str) -> list[Drawing]:
+    caption = f"{cost(diagram, outline.flops)} · {legend(outline)}"
     found = [
-        stack_drawing(outline, diagram.source, diagram.read, title, legend(outline)),
+        stack_drawing(outline, diagram.source, diagram.read, title, caption),
         unrolled_drawing(diagram, outline),
-        attention_drawing(outline),
+        *attention_drawings(outline),
         None if diagram.step is None else step_drawing(diagram.step),
         mixture_drawing(outline),
         reach_drawing(outline, "Encoder", diagram.source),
@@ -81,10 +84,13 @@ def legend(outline: Outline) -> str:
     layers = [layer for one in outline.folded().sides for layer in one.layers]
     subs = [sub for layer in layers for sub in layer.sublayers]
     signs = [
-        (any(layer.count > 1 for layer in layers), "× N: N equal layers"),
+        (any(block.kind == "norm" for layer in layers for block in layer.blocks), "on a norm: parameters"),
+        (any(layer.count > 1 for layer in layers), "× N: N layers of this size"),
         (any(sub.residual for sub in subs), "a line past boxes to Add: their input is added to their output"),
+        (any(block.inputs for layer in layers for block in layer.blocks), "[a; b]: a and b side by side"),
         (any(sub.asked_by_last for sub in subs), "dashed: the state of the step before, which asks"),
-        (bool(outline.memory), "from the top of the encoder: what the decoder reads of the source"),
+        (bool(outline.memory), "from encoder to decoder: what it reads of the source"),
+        (outline.bridge is not None, "from Bridge: s(0), the first state of each layer"),
     ]
     return " · ".join([BOXES, *(text for seen, text in signs if seen)])
 

@@ -38,10 +38,12 @@ def cone(layers: Sequence[Offsets], top: int, positions: int) -> list[set[int]]:
 
 def reach_drawing(outline: Outline, side: str, words: Sequence[str]) -> Drawing | None:
     """The reach of the convolutions of a side; None if it has none."""
-    layers = [block.offsets for block in of_kind(outline, side, "convolution")]
-    if not layers:
+    found = of_kind(outline, side, "convolution")
+    if not found:
         return None
-    drawn, words, count = layers[:MOST_ROWS], [short(word) for word in words], len(words)
+    layers, count = [block.offsets for block in found], found[0].shape[0]
+    drawn = layers[:MOST_ROWS]
+    words = [*map(short, words), *["blank"] * (count - len(words))]  # ByteNet's encoder has room for a longer target
     causal = max(drawn[0]) == 0
     rows = cone(drawn, max(0, count - 2) if causal else count // 2, count)
     pitch = max(PITCH, max(map(width, words)) * SMALL + 6)
@@ -67,7 +69,7 @@ def reach_drawing(outline: Outline, side: str, words: Sequence[str]) -> Drawing 
         for at in range(count)
     ]
     items += [Label(place(at, 0)[0], high + 27, word, "middle", SMALL, INK) for at, word in enumerate(words)]
-    title = f"What a position of the {side.lower()} reaches"
+    title = f"Reach of the {side.lower()}"
     return Drawing(left + pitch * count, high + 38, tuple(items), title, _caption(layers, drawn))
 
 

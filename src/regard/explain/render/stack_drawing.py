@@ -33,6 +33,7 @@ class _Pile:
     wide: float  # of a box
     outer: int  # −1: residual lines at the left, 1: at the right
     y: float = 0.0
+    columns: tuple[float, ...] = (0.0,)  # their middles, of the layer below
     items: list[Item] = field(default_factory=list)
     behind: list[Item] = field(default_factory=list)
     readers: list[float] = field(default_factory=list)  # height of each block that reads the encoder
@@ -67,48 +68,57 @@ class _Pile:
         return y
 
     def sublayer(self, sub: OutlineSublayer, x: float, foot: float) -> float:
-        y = foot
+        y, middles = foot, list[float]()
         for number, block in enumerate(sub.blocks):
             y = self.block(block, x, self.up(x, y) if number else y)
+            middles.append(y + block_height(block) / 2)
         edge = x + self.outer * self.wide / 2
         near, far = edge + self.outer * PAST, edge + self.outer * 2 * PAST
-        first, last = (block_height(sub.blocks[n]) for n in (0, -1))
-        if sub.asked_by_last:  # the input past the attention into the cell, and the cell's last state to the attention
-            below, cell = foot + BETWEEN / 2, y + last / 2
-            self.items += arrow((x, below), (near, below), (near, cell + 6), (edge, cell + 6))
-            state = [(edge, cell - 8), (far, cell - 8), (far, foot - first / 2), (edge, foot - first / 2)]
-            self.items += arrow(*state, dashed=True)
+        attend, last = middles[0], middles[-1]
+        if sub.asked_by_last:  # the input past the attention into the cell, and the last state to the attention
+            below, cell = foot + BETWEEN / 2, middles[1] + 6
+            self.items += arrow((x, below), (near, below), (near, cell), (edge, cell))
+            self.items += arrow((edge, last - 8), (far, last - 8), (far, attend), (edge, attend), dashed=True)
             self.extend(far)
         if sub.residual:
-            below, middle = foot + STEP / 2, y + last / 2
-            self.items += arrow((x, below), (near, below), (near, middle), (edge, middle))
+            below = foot + STEP / 2
+            self.items += arrow((x, below), (near, below), (near, last), (edge, last))
             self.extend(near)
         return y
 
     def line(self, long: float) -> None:
-        """A line without a head at the frame of a layer."""
-        self.items.append(Line(((0, self.y), (0, self.y - long)), LINE_STRONG, 1.2))
+        """Lines without a head at the frame of a layer."""
+        self.items += [Line(((x, self.y), (x, self.y - long)), LINE_STRONG, 1.2) for x in self.columns]
+
+    def enter(self, columns: tuple[float, ...]) -> None:
+        """Arrows to the columns of a layer: from each below to its own, from one to all, or from all to one."""
+        pairs = {(x, x) for x in columns} if columns == self.columns else set[Point]()
+        for start, end in sorted(pairs or {(a, b or a / 2) for a in self.columns for b in columns}):
+            bend = () if start == end else ((start, self.y - BETWEEN / 2), (end, self.y - BETWEEN / 2))
+            self.items += arrow((start, self.y), *bend, (end, self.y - BETWEEN))
+        self.columns = columns
 
     def layer(self, layer: OutlineLayer) -> None:
-        framed = layer.count > 1 or len(layer.blocks) > 2
+        past_first = layer.sublayers[0].asked_by_last  # the arrow goes past the first block
+        framed = layer.count > 1 or (len(layer.blocks) > 2 and not past_first)
         residual = any(sub.residual for sub in layer.sublayers)
-        if layer.sublayers[0].asked_by_last:  # the arrow goes past the first block
+        count, shift = len(layer.columns), self.wide + BESIDE
+        middles = tuple((n - (count - 1) / 2) * shift for n in range(count))
+        if past_first:
             self.line(BETWEEN / 2)
         else:
-            self.items += arrow((0, self.y), (0, self.y - BETWEEN))
+            self.enter(middles)
         self.y -= BETWEEN
         foot = self.y
         if framed:
             inner = INSIDE + (STEP / 2 if residual else 0)
             self.line(inner)
             self.y -= inner
-        columns, shift = len(layer.columns), self.wide + BESIDE
-        middles = [(n - (columns - 1) / 2) * shift for n in range(columns)]
         self.y = min(self.column(column, x, self.y) for column, x in zip(layer.columns, middles, strict=True))
         if framed:
             self.line(INSIDE)
             self.y -= INSIDE
-            self._frame(layer.count, foot, residual, (columns * shift - BESIDE) / 2)
+            self._frame(layer.count, foot, residual, (count * shift - BESIDE) / 2)
 
     def _frame(self, count: int, foot: float, residual: bool, half: float) -> None:
         past = PAST if residual else 0.0
@@ -150,23 +160,25 @@ def stack_drawing(outline: Outline, source: Sequence[str], target: Sequence[str]
 
 def _pile(found: OutlineSide, words: Sequence[str], outer: int, bridge: Block | None) -> _Pile:
     """One side with its words below and what leaves it above."""
-    wide = max([LEAST, *(block_width(block) for layer in found.layers for block in layer.blocks)])
+    boxes = [block for layer in found.layers for block in layer.blocks] + ([] if bridge is None else [bridge])
+    wide = max([LEAST, *map(block_width, boxes)])
     pile = _Pile(wide, outer, left=-wide / 2, right=wide / 2)
     room = (wide + 2 * INSIDE) / SMALL
-    shown = wrap(printable(" ".join(words)), room, 3)
+    shown = wrap(printable(" ".join(found.in_order(words))), room, 3)
     pile.items += text_lines(0, ROW * 0.9, [found.input, *shown])
     for layer in found.layers:
         pile.layer(layer)
     pile.items += arrow((0, pile.y), (0, pile.y - BETWEEN))
     pile.leaves = pile.y - BETWEEN / 2
     pile.y -= BETWEEN
-    if bridge is not None:
-        pile.bridge = pile.y - block_height(bridge) / 2
-        pile.y = pile.block(bridge, 0, pile.y) - STEP / 2
     leaving = wrap(found.output, room, 3)
     high = len(leaving) * LINE * SMALL
     pile.items += text_lines(0, pile.y - high + LINE * SMALL / 2, leaving)
     pile.y -= high + 8
+    if bridge is not None:
+        foot = pile.up(0, pile.y + 6)
+        pile.bridge = foot - block_height(bridge) / 2
+        pile.y = pile.block(bridge, 0, foot) - 8
     pile.items.append(Label(0, pile.y - ROW / 2, found.name, "middle", SIZE, INK, True))
     pile.y -= ROW + 2
     return pile
@@ -177,12 +189,16 @@ def _links(piles: Sequence[_Pile], centres: Sequence[float], above: float) -> li
     encoder, decoder = piles
     gutter, ends = centres[0] + encoder.right + GUTTER / 2, centres[1] - decoder.wide / 2
     items: list[Item] = []
-    leaves = above + encoder.leaves
+    leaves, aside = above + encoder.leaves, 0.0
+    if encoder.bridge is not None:  # two lanes, in the order in which they cross least
+        aside = GUTTER / 5 if min(decoder.readers) < encoder.leaves else -GUTTER / 5
     for y in decoder.readers:
-        points: tuple[Point, ...] = ((centres[0], leaves), (gutter, leaves), (gutter, above + y), (ends, above + y))
-        items += arrow(*points, stroke=QUIET, thick=1.6)
+        lane = gutter + aside
+        items += arrow(
+            (centres[0], leaves), (lane, leaves), (lane, above + y), (ends, above + y), stroke=QUIET, thick=1.6
+        )
     if encoder.bridge is not None and decoder.cell is not None:
-        lane, start, end = gutter + GUTTER / 4, above + encoder.bridge, above + decoder.cell
+        lane, start, end = gutter - aside, above + encoder.bridge, above + decoder.cell
         edge = centres[0] + encoder.wide / 2
         items += arrow((edge, start), (lane, start), (lane, end), (ends, end), stroke=QUIET, thick=1.6)
     return items

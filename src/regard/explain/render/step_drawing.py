@@ -81,8 +81,10 @@ class _Picture:
         if every is not None:
             self.groups.append([Term(ALL, "", every, of_keys=True)])
         self.words = [short(piece_shown(word)) for word in step.keys]
-        # the piece of the encoder, or the word that is predicted
-        self.asks = short(piece_shown(step.query_label.rpartition("predicts ")[2]))
+        # the piece of the encoder, the word that the decoder has read, or the one that it predicts
+        read, _, predicted = step.query_label.partition(", predicts ")
+        asks = read.removeprefix("read ") if step.query.kind == "decoder" else predicted or read
+        self.asks = short(piece_shown(asks))
         terms = [term for group in self.groups for term in group]
         wide = max(width(_equation(term)) * SIZE * 1.15 for term in terms)
         self.name = max(wide, *(width(text) * SMALL for text in (*map(self.says, terms), SAYS[ALL]))) + 14
@@ -110,7 +112,7 @@ class _Picture:
             for term in group:
                 self._term(number, term, y)
                 y += ROW
-        verb = "" if self.step.query.kind == "encoder" else "predicting "
+        verb = {"encoder": "", "decoder": "after reading ", "cross": "predicting "}[self.step.query.kind]
         title = f"One step of attention: {verb}“{self.asks}” in “{printable(self.step.source)}”"
         return Drawing(total, y + 4, tuple(self.items), title, self._caption(), tuple(self.frames))
 
@@ -158,8 +160,8 @@ class _Picture:
 
 def _equation(term: Term) -> str:
     """The name of a term, its equation where it is short, and how many numbers a vector has."""
-    if term.name == ALL:
-        return ALL
+    if term.name in (ALL, "÷√d"):
+        return term.what or ALL
     size = "" if term.of_keys and term.values.ndim == 1 else f" ({term.values.shape[-1]:,})"
     short = (
         term.name.replace(" ", "") != term.what.replace(" ", "")
