@@ -264,8 +264,9 @@ def asked_by_cell(attend: Block, cell: Block, *above: Block) -> OutlineLayer:
 
 
 def scores(module: Scores, queries: int, keys: int, width: int, reads: str, more: tuple[Tensor, ...] = ()) -> Block:
-    """Attention with one of the scores of recurrent models: `width` numbers per key are averaged."""
-    h = reads[0]  # as the model calls what it reads
+    """Attention with one of the scores of recurrent models: `width` numbers per key are averaged. What it reads begins
+    with the letter by which equations call it: m(1) … m(S)."""
+    h = reads[0]
     parts, inner, own, score = [], width, more, f"sᵀ{h} / √d" if module.kind == "scaled" else f"sᵀ{h}"
     if module.kind == "additive":
         inner, own, score = len(module.v), (module.v, *more), f"vᵀ tanh(W₁{h} + W₂s)"

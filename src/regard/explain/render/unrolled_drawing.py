@@ -76,7 +76,7 @@ class _Unrolled:
         self.asker = next(n for n, row in enumerate(self.upper) if row is asker)
         self.readers = [n for n, row in enumerate(self.upper) if isinstance(row, Block) and "c" in row.inputs]
         self.cells = of_kind(outline, "Encoder", "recurrent")
-        self.letter = outline.memory[0]  # of the encoder's states
+        self.letter = outline.memory[0] if outline.memory[1:2] == "(" else "h"  # of the encoder's states: m(1) … m(S)
         first = of_kind(outline, "Decoder", "recurrent")[0]
         self.start = outline.bridge.what if outline.bridge else first.reads or "s(0) is zero"
         self.every = "h(S)" in first.inputs
@@ -174,7 +174,7 @@ class _Unrolled:
         self.items += arrow((self.x(0) - WIDE / 2 - 3, low + 12), (start, low + 12), (start, low))
 
     def _attend(self) -> None:
-        """One step: lines from every h to the mean c, as wide as the weights, and c into the row that reads it."""
+        """One step: lines from every h to the mean c, as wide as the weights, and c into the rows that read it."""
         head = self.y("lower", len(self.lower) - 1) - HIGH / 2
         x, y = self.x(self.at), head - 44
         for n in range(len(self.source)):
@@ -222,7 +222,7 @@ class _Unrolled:
             lstm = ", h and the cell of each layer" if self.cells[0].name.startswith("LSTM") else ", h of each layer"
             parts = [
                 f"orange: all that the decoder receives of the source{lstm}",
-                "its first layer reads h(S) of the top layer at every step, too" * self.every,
+                "the decoder's first layer reads h(S) of the top layer at every step, too" * self.every,
                 "the encoder reads from the last word to the first" * self.backwards,
                 "dashed: a predicted word is read at the next step",
             ]
