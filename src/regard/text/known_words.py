@@ -9,8 +9,8 @@ A source word has one of these classes:
 
 and unknown otherwise; other rare names count as unknown. The file, compressed by gzip, has one word per line: ordinary
 and translated words unmarked, the most frequent first, copied ones after "+", rare names after "=". A word that is
-listed in lower case and with a capital has the capital far more often: Paris in French, where *paris* are bets. Files of the first version are
-read too; they are in alphabetical order, without information on frequency.
+listed in lower case and with a capital has the capital far more often: Paris in French, where *paris* are bets. Files
+of the first version are read too; they are in alphabetical order, without information on frequency.
 """
 
 from __future__ import annotations
