@@ -117,6 +117,7 @@ def test_figures_are_made_again_or_said_to_differ(
         assert says in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_two_engines_and_the_speed_may_be_measured_in_two_runs(
     script: ModuleType, stand_in: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

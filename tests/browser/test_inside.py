@@ -383,7 +383,7 @@ def test_the_model_is_drawn_and_another_architecture_by_its_sizes(open_page: Ope
     page = open_page("inside", text=CAT)
     see(page, "model")
     panel = page.locator("#panel-model")
-    expect(panel.locator("figure.drawing")).to_have_count(3)  # the whole, an attention, its numbers
+    expect(panel.locator("figure.drawing")).to_have_count(4)  # the whole, two kinds of attention, numbers
     expect(panel.get_by_role("img").first).to_have_attribute("aria-label", re.compile("9,947,904 parameters"))
     panel.get_by_label("Drawn").select_option("rnn:tiny")
     panel.scroll_into_view_if_needed()  # the panels above grew

@@ -465,6 +465,7 @@ def test_no_room_for_translations_keeps_the_old_ones(room: Path) -> None:
     assert files(room) == before
 
 
+@pytest.mark.long
 def test_no_room_for_encoded_data_or_for_the_run(room: Path) -> None:
     before = files(room)
     done = cramped(200, *f"train {GOOD}".split(), REGARD_CACHE=str(room / "cache"))

@@ -37,6 +37,7 @@ def test_the_figures_add_up(tmp_path: Path, call: Call, monkeypatch: pytest.Monk
     assert {p.name for p in tmp_path.iterdir()} == {"a.en", "a.fr", "cache"}
 
 
+@pytest.mark.long
 def test_without_data_the_embedded_corpus_is_used(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     done = call("bench", "train", *f"--vocab-size 600 {SMALL} --updates 1".split())

@@ -108,7 +108,9 @@ def test_a_recipe_with_flags_and_set_laid_over_it(tmp_path: Path, call: Call, mo
 TUNING = "--max-length 60 --batch-tokens 120 --steps 4 --save-every 2 --eval-every 4 --device cpu --learning-rate 1e-4"
 
 
-@pytest.mark.parametrize("objective", ["", "self-critical", pytest.param("minimum-risk", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "objective", ["", *(pytest.param(one, marks=pytest.mark.long) for one in ("self-critical", "minimum-risk"))]
+)
 def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: Call, objective: str) -> None:
     """Tuned on other data, for likelihood or for rewards; the tuned run translates, says its origin and goes on."""
     src, tgt = write_lines(tmp_path, times=2)

@@ -173,6 +173,7 @@ def adapted(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.long
 def test_a_model_adapted_from_another_is_what_it_differs_by(call: Call, adapted: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(adapted, home)

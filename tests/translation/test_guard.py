@@ -218,6 +218,7 @@ def test_a_fit_is_calibrated_on_other_sentences() -> None:
     assert calibration_error(bins([judge(one, shifted).confidence for one in observations], quality)) > 0.05
 
 
+@pytest.mark.long
 def test_limits_of_marks_hold_on_other_sentences() -> None:
     """As many right sentences are marked as the aim allows, about; more are marked if strict, fewer if lenient."""
     rng = np.random.default_rng(2)

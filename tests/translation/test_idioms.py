@@ -44,10 +44,11 @@ def test_other_languages_have_no_idioms() -> None:
     assert literal_idioms("It's a piece of cake.", "x", (None, None)) == []
 
 
-def test_every_row_can_be_found_and_has_literal_words() -> None:
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_every_row_can_be_found_and_has_literal_words(step: int) -> None:
     assert len(ROWS) > 2_000
     assert len({tuple(row[:4]) for row in ROWS}) == len(ROWS)
-    for source, target, words, literal, meaning in ROWS:
+    for source, target, words, literal, meaning in ROWS[::step]:
         assert "en" in (source, target)
         assert source != target
         spoken = " ".join(word.split("|")[0].replace("*", "") for word in words.split())
