@@ -84,10 +84,17 @@ def test_fragments_into_english(text: str, source: str, english: str) -> None:
         "…",
         "“Help”",
         "Right!",
+        "Settings.",
+        "Good morning. Settings.",
     ],
 )
 def test_what_is_not_wholly_in_the_table_is_not_translated(text: str) -> None:
     assert translated(text) is None
+
+
+def test_greetings_are_translated_before_a_full_stop() -> None:
+    assert [translated(text) for text in ("Good morning.", "See you soon.")] == ["Bonjour.", "À bientôt."]
+    assert translated("Buenos días.", "es", "en") == "Good morning."
 
 
 def test_formal_rows_are_left_out_for_informal_text() -> None:

@@ -7,7 +7,7 @@
 `phrases.tsv` was written for this project. A cell has the written form first, and other forms that are recognized; a
 form in parentheses is only written. If a form occurs again, the first row counts. Forms have the case of running text.
 Before a number, as in "Page 3", only rows of the kind `part` are used; rows of the kind `formal` address the reader
-with vous, Sie or usted.
+with vous, Sie or usted; rows of the kind `letter` are used before a full stop, too: "Good morning."
 
 A fragment is translated only if all of it is in the table: as a whole, or each part between separators, as in
 "Date / Time" and "Cancel (Esc)". Numbers and addresses between separators are copied: "Phone: 555-0199".
@@ -51,14 +51,16 @@ class PhraseLookup(NamedTuple):
     entries: dict[str, PhraseEntry]
     parts: dict[str, PhraseEntry]  # of the kind `part`
 
-    def translation(self, text: str, informal: bool = False, part: bool = False, spoken: bool = False) -> str | None:
-        """Returns the translation in the case of the text, None if it is not in the table. A single `spoken` word is
-        translated only if it is a greeting or the like: "Right!" is no label."""
+    def translation(self, text: str, informal: bool = False, part: bool = False, ending: str = "") -> str | None:
+        """Returns the translation in the case of the text, None if it is not in the table. Before "." only greetings
+        and the like are translated, and of single words before "!" or "?" they alone: "Right!" is no label."""
         form, entries = normalized(text), self.parts if part else self.entries
         found = entries.get(form) or entries.get(form.casefold())
         if found is None or (informal and found.kind == FORMAL):
             return None
-        if spoken and " " not in form and found.kind not in (FORMAL, LETTER):
+        if ending == "." and found.kind != LETTER:
+            return None
+        if ending in ("!", "?") and " " not in form and found.kind not in (FORMAL, LETTER):
             return None
         if text.isupper() and len(form) > 1 and not found.form.isupper():
             return found.translation.upper()
@@ -68,25 +70,28 @@ class PhraseLookup(NamedTuple):
 def phrase_edits(
     text: str, source: str | None, target: str | None, spans: Sequence[LabeledSpan] = (), informal: bool = False
 ) -> list[TextEdit] | None:
-    """Returns the edits that translate a fragment, or None if a part of it is not in the table. The protected `spans`
-    are copied; `informal`: whether rows that address the reader formally are left out.
+    """Returns the edits that translate a fragment or a greeting with a full stop, None if a part of it is not in the
+    table. The protected `spans` are copied; `informal`: whether rows that address the reader formally are left out.
 
     >>> phrase_edits("SETTINGS:", "en", "fr"), phrase_edits("Date of my birth", "en", "fr")
     ([(0, 8, 'PARAMÈTRES'), (8, 9, ' :')], None)
+    >>> phrase_edits("Good morning.", "en", "fr"), phrase_edits("Read.", "en", "fr")
+    ([(0, 12, 'Bonjour')], None)
     """
     if source not in LANGUAGES or target not in LANGUAGES or source == target:
         return None
     table, phrases, marks = phrase_table(source, target), list[TextEdit](), list[TextEdit]()
-    spoken = text.rstrip().endswith(("!", "?"))
-    for start, end, separates, after_span, before_span in _pieces(text, spans, table):
+    is_sentence = text[-1:] == "." != text[-2:-1] and table.translation(text) is None  # no abbreviation of the table
+    ending = "." if is_sentence else text.rstrip()[-1:].strip(".")
+    for start, end, separates, after_span, before_span in _pieces(text[:-1] if is_sentence else text, spans, table):
         piece = text[start:end]
         if separates:
             marks.append((start, end, spaced(piece.translate(_NO_OPENING_MARKS), target)))
         elif after_span:  # its order may differ: 3 May
             return None
-        elif new := table.translation(piece, informal, before_span, spoken):
+        elif new := table.translation(piece, informal, before_span, ending):
             phrases.append((start, end, new))
-        elif (part := _NUMBERED.fullmatch(piece)) and (new := table.translation(part[1], informal, True, spoken)):
+        elif (part := _NUMBERED.fullmatch(piece)) and (new := table.translation(part[1], informal, True, ending)):
             phrases.append((start, start + part.end(1), new))
         elif not _KEY.fullmatch(piece):
             return None

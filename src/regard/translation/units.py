@@ -24,6 +24,7 @@ from regard.translation.prepared_sentence import PreparedSentence
 
 MAX_SENTENCE_CHARS = 20_000  # longer sentences are split before anything else
 ROOM = 2  # for EOS, and for a possible word-start mark at the beginning of a part
+MAX_GREETING_WORDS = 5  # of a sentence that the phrase table may have
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ class UnitMaker:
             return unread(sentence)
         ends = sentence[-1:] == "." and sentence[-2:] != ".."
         fragment = self.options.mend and not ends and is_fragment(text, span, self._language)
-        if fragment and self.options.phrases and (known := translated_phrase(sentence, self.options, self.reader)):
+        greeting = self.options.mend and ends and sentence.count(" ") < MAX_GREETING_WORDS
+        in_table = self.options.phrases and (fragment or greeting)
+        if in_table and (known := translated_phrase(sentence, self.options, self.reader)):
             return known
         found = prepared(sentence, self.options, self.reader)
         item = self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language)
