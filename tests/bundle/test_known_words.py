@@ -83,6 +83,15 @@ def test_damaged_words_are_one_line(bundle: Path, monkeypatch: pytest.MonkeyPatc
         read_words(bundle)
 
 
+def test_an_uncompressed_list_is_not_passed_over(bundle: Path) -> None:
+    path = with_words(bundle)
+    plain = path.with_suffix("")
+    plain.write_bytes(gzip.decompress(path.read_bytes()))
+    path.unlink()
+    with pytest.raises(BundleError, match=r"words\.txt is the list .* compress it: gzip"):
+        Bundle.load(bundle)
+
+
 def test_a_run_with_slots_learns_them_and_hands_them_on(text_files: tuple[Path, Path], tmp_path: Path) -> None:
     src, tgt = (str(path) for path in text_files)
     data = {"src": src, "tgt": tgt, "dev_src": src, "dev_tgt": tgt}

@@ -193,6 +193,8 @@ class Bundle:
 def read_words(folder: Path) -> KnownWords | None:
     """Reads the known words of a model, if it has such a file."""
     path = folder / places.WORDS
+    if (plain := path.with_suffix("")).is_file() and not path.is_file():  # names would be translated in silence
+        raise BundleError(f"{plain} is the list of known words of an older version; compress it: gzip {plain}")
     if not path.is_file():
         return None
     verify(path)
